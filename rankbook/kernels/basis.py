@@ -55,11 +55,11 @@ DROPPED = 1e200  # pivot of an item that gets no coefficient
 
 
 def basis_cholesky(A):
-    """The Cholesky factor of a Gram matrix A (r, r) without items that others determine.
+    """Compute the Cholesky factor of a Gram matrix A (r, r), and drop dependent items.
 
-    An item is dropped if its pivot, the square of its distance from the span of the others, is
-    below 8 r eps max(diagonal). C is lower triangular with C C' = A for the items that are kept; a
-    dropped item has a pivot of DROPPED, so that C^-1 is 0 in its place. O(r^3).
+    An item is dropped if its pivot, its squared distance from the span of the others, is below
+    8 r eps max(diagonal). C is lower triangular with C C' = A for the items that are kept. A
+    dropped item has the pivot DROPPED, so its row and column of C^-1 are 0 to rounding. O(r^3).
 
     Returns
     -------
@@ -86,9 +86,9 @@ def basis_cholesky(A):
 
 # %% ../../nbs/kernels/basis.ipynb #c011
 def item_blocks(problem):
-    """Slices of the items, each of at most BLOCK kernel entries.
+    """Return slices of the items, each of at most BLOCK kernel entries.
 
-    Makes and keeps the table K_MR if it is small.
+    A small table K_MR is computed and stored.
     """
     n, r = problem.n_items, problem.landmarks.shape[0]
     if n * r <= problem.TABLE:
@@ -112,16 +112,16 @@ def basis_rmatvec(problem, v):
 
 # %% ../../nbs/kernels/basis.ipynb #c012
 class BasisMap(KernelMap):
-    """A kernel on items X (n, d) as a linear map, from coefficients of the basis only.
+    """Linear map from coefficients of the basis items to scores of all items X (n, d).
 
-    The coefficients are those of all items if `basis` is None.
+    If `basis` is None, every item has a coefficient.
     """
 
     @cached_property
     def diagonal(self) -> np.ndarray:
         """(n,) the kernel of each item with itself.
 
-        Where only K_MR is known, what one item of the basis explains of it at most.
+        If only K_MR is known, a lower bound: the most that a single basis item explains.
         """
         if self.is_narrow:
             squares = np.maximum(self.basis_gram.diagonal(), np.finfo(float).tiny)
@@ -153,7 +153,7 @@ class BasisMap(KernelMap):
     def function(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
     ) -> LinearFunction | KernelFunction:
-        """The function of coefficients or weights.
+        """Return the function with the given coefficients or weights.
 
         See :class:`rankbook.kernels.linear_map.KernelMap`.
         """
@@ -166,20 +166,20 @@ class BasisMap(KernelMap):
         return KernelFunction(self.kernel, None, own(coef[used]), support, width, False, own(used))
 
     CACHED = (*KernelMap.CACHED, "table", "basis_gram", "basis_factor", "outside")
-    TABLE = 1 << 25  # entries of K_MR that are kept
+    TABLE = 1 << 25  # largest K_MR that is stored, in entries
 
     @property
     def is_narrow(self) -> bool:
-        """Whether X is K_MR (n, r), the precomputed kernel of all items with the basis alone."""
+        """Whether X is K_MR (n, r), a precomputed kernel between all items and the basis."""
         return self.kernel.name == "precomputed" and self.X.shape[1] != self.n_items
 
     @cached_property
     def landmarks(self) -> np.ndarray:
-        """The items that carry coefficients (r, d): the basis, or all."""
+        """Items (r, d) that carry coefficients: the basis, or all items."""
         return self.X if self.basis is None else self.X[self.basis]
 
     def columns(self, items: slice | np.ndarray) -> np.ndarray:
-        """K_MR for some items (a slice or indices), (len, r)."""
+        """Rows of K_MR for some items (a slice or indices), shape (len, r)."""
         if "table" in self.__dict__:
             return self.table[items]
         if self.is_factored:
@@ -200,7 +200,7 @@ class BasisMap(KernelMap):
 
     @cached_property
     def basis_gram(self) -> np.ndarray:
-        """K_RR (r, r), checked as every Gram matrix is."""
+        """K_RR (r, r), checked like every Gram matrix."""
         if self.is_factored:
             return products(self.landmarks, self.landmarks)
         whole = self.kernel.name == "precomputed" and not self.is_narrow
@@ -208,7 +208,7 @@ class BasisMap(KernelMap):
 
     @cached_property
     def basis_factor(self) -> tuple[np.ndarray, int]:
-        """The Cholesky factor C (r, r) of K_RR, and how many items of the basis it drops.
+        """The Cholesky factor C (r, r) of K_RR, and the number of basis items it drops.
 
         See :func:`basis_cholesky`.
         """
@@ -216,10 +216,10 @@ class BasisMap(KernelMap):
 
     @cached_property
     def outside(self) -> np.ndarray:
-        """Bounds (n,) on the distance of each item from the span of the basis items that are kept.
+        """Upper bounds (n,) on the distance of each item from the span of the kept basis items.
 
-        0 where the kept ones determine the dropped ones to the rounding of X itself, or these are
-        copies, and where only K_MR is known. O(n r^2).
+        The bounds are 0 if the kept items determine the dropped ones to the rounding of X, if all
+        dropped items are copies, or if only K_MR is known. O(n r^2).
         """
         from scipy.linalg import qr, solve_triangular
 
@@ -276,8 +276,8 @@ def choose_basis(
     Returns
     -------
     ndarray of shape (r,), int, sorted
-        Different items; "rpcholesky" gives fewer where these already determine the kernel, and
-        "kmeans++" where X has fewer different rows.
+        Different items. "rpcholesky" returns fewer than r if these determine the kernel, and
+        "kmeans++" if X has fewer than r different rows.
 
     Notes
     -----

@@ -10,16 +10,16 @@ import numpy as np
 
 # %% ../../nbs/kernels/double_double.ipynb #c005
 def two_sum(a, b):
-    """a + b rounded, and its rounding error, exactly. Elementwise, for any floating type."""
+    """Return a + b rounded, and its exact rounding error, elementwise for any floating type."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def two_product(a, b):
-    """a b rounded, and its rounding error, exactly as long as nothing overflows or underflows.
+    """Return a b rounded, and its rounding error, elementwise for doubles.
 
-    Elementwise, for doubles.
+    The error is exact unless a product overflows or underflows.
     """
     product = a * b
     (a1, a2), (b1, b2) = _halves(a), _halves(b)
@@ -27,7 +27,7 @@ def two_product(a, b):
 
 
 def _halves(a):
-    """The upper 26 bits of a, and the rest."""
+    """Return the upper 26 bits of a, and the rest."""
     wide = 134217729.0 * a  # 2^27 + 1
     high = wide - (wide - a)
     return high, a - high
@@ -49,9 +49,9 @@ SLICES = 6
 
 
 def slices(X):
-    """Matrices (n, d) that add up to X, each with few bits.
+    """Split X into at most SLICES matrices (n, d) with few bits each, which add up to X.
 
-    Products of two of them are exact; the last digits are dropped after SLICES of them.
+    The product of any two slices is exact. Digits after the last slice are dropped.
     """
     bits = int(53 - np.ceil(np.log2(X.shape[1] + 1))) // 2
     rest, parts = np.array(X, dtype=np.float64), []
@@ -64,7 +64,7 @@ def slices(X):
 
 
 def dot_products(A, B):
-    """(high, low) of x.y for the rows of two sliced matrices, (n, d) and (p, d); of shape (n, p).
+    """Scalar products (n, p), as (high, low), of the rows of two sliced matrices (n, d), (p, d).
 
     O(n p d).
     """
@@ -79,10 +79,10 @@ def dot_products(A, B):
 
 # %% ../../nbs/kernels/double_double.ipynb #c014
 def from_item(K, j, numbers=1 << 16):
-    """K (n, n) measured from item j, in its own place. O(n^2).
+    """Measure K (n, n) from item j, in place. O(n^2).
 
-    An entry is k(x, y) - k(x, z) - k(z, y) + k(z, z), each rounded once. So many numbers are taken
-    at a time that what is written down in between stays in the processor's cache.
+    An entry becomes k(x, y) - k(x, z) - k(z, y) + k(z, z), rounded once. The rows are processed in
+    blocks of about `numbers` entries, so that temporary arrays stay in the processor's cache.
     """
     column, corner, rows = -K[[j]], (K[j, j], 0.0), max(1, numbers // len(K))
     for i in range(0, len(K), rows):
@@ -92,9 +92,9 @@ def from_item(K, j, numbers=1 << 16):
 
 # %% ../../nbs/kernels/double_double.ipynb #c017
 def poly_from_item(X, Y, z, gamma, degree, coef0, rows=64):
-    """The poly kernel between items, measured from an item z (d,). O(n p (d + degree)).
+    """Compute the poly kernel, measured from an item z (d,). O(n p (d + degree)).
 
-    The kernel is (gamma x.y + coef0)^degree between the rows of X (n, d) and Y (p, d).
+    The kernel is (gamma x.y + coef0)^degree for the rows x of X (n, d) and y of Y (p, d).
     """
     shifted = lambda X: sum((slices(part) for part in two_sum(X, -z)), [])
     times = lambda A, B: multiply(dot_products(A, B), (gamma, 0.0))
@@ -108,10 +108,10 @@ def poly_from_item(X, Y, z, gamma, degree, coef0, rows=64):
 
 
 def _second_difference(s, a, c, b, degree):
-    """What a and c add to a power together, for numbers (high, low).
+    """Second difference of a power for numbers (high, low), rounded.
 
     This is (s + a + c + b)^degree - (s + a)^degree - (s + c)^degree + s^degree for a column a, a
-    row c and a matrix b; rounded.
+    row c and a matrix b.
     """
     first, second, corner = add(s, a), add(s, c), add(add(s, add(a, c)), b)
     left, right = add(a, b), add(c, b)

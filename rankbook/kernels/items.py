@@ -15,12 +15,12 @@ from ..base.ownership import locked, own
 from .double_double import two_sum
 
 # %% ../../nbs/kernels/items.ipynb #c003a
-ROWS = 1 << 12  # rows of single precision that are doubled at a time
+ROWS = 1 << 12  # rows converted from single to double precision at a time
 CACHED = 1 << 9  # rows that are centred at a time
 
 # %% ../../nbs/kernels/items.ipynb #c004
 def matvec(X, w):
-    """X w for w (d,) or (d, k): the scores of the items. O(n d), or O(nnz) for a sparse X.
+    """Compute the scores X w of the items for w (d,) or (d, k). O(n d), O(nnz) for a sparse X.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def matvec(X, w):
 
 # %% ../../nbs/kernels/items.ipynb #c005
 def rmatvec(X, v):
-    """X' v for v (n,) or (n, k): the items added up.
+    """Compute the weighted sum of the items X' v for v (n,) or (n, k).
 
     O(n d), or O(nnz) for a sparse X; float64 as in :func:`matvec`.
     """
@@ -52,17 +52,17 @@ def rmatvec(X, v):
 
 # %% ../../nbs/kernels/items.ipynb #c008
 def storage_of(X):
-    """ "float64", "float32" or "csr"."""
+    """Name of the storage of X: "float64", "float32" or "csr"."""
     return str(X.dtype) if isinstance(X, np.ndarray) else "csr"
 
 
 def dense(part):
-    """A few rows or columns of items, or a product of two, as an array."""
+    """Convert a few rows or columns of items, or a product of items, to an array."""
     return part if isinstance(part, np.ndarray) else part.toarray()
 
 
 def products(X, Y):
-    """X Y' (n, p) for items X (n, d) and Y (p, d), float64. O(n p d), less if they are sparse."""
+    """Compute X Y' (n, p) in float64 for items X (n, d), Y (p, d). O(n p d), less if sparse."""
     if isinstance(X, np.ndarray) and X.dtype == Y.dtype == np.float64:
         return X @ Y.T
     out = np.empty((X.shape[0], Y.shape[0]))
@@ -72,25 +72,25 @@ def products(X, Y):
 
 
 def from_first(X):
-    """Items (n, d) measured from the first of them, whose differences then have more digits.
+    """Subtract the first item from items X (n, d), so that differences have more digits.
 
-    Items that are sparse or in single precision stay as they are, since that would fill or round
-    them.
+    Items that are sparse or in single precision are returned unchanged, because subtraction would
+    fill or round them.
     """
     return X - X[0] if isinstance(X, np.ndarray) and X.dtype == np.float64 else X
 
 # %% ../../nbs/kernels/items.ipynb #c010
 def square_norms(X):
-    """(n,) the square of the length of each item. O(n d), or O(nnz)."""
+    """Squared length (n,) of each item. O(n d), or O(nnz)."""
     if isinstance(X, np.ndarray):
         return np.einsum("ij,ij->i", X, X, dtype=np.float64)
     return np.asarray((X * X).sum(axis=1), dtype=np.float64)
 
 # %% ../../nbs/kernels/items.ipynb #c011b
 def centred_items(X):
-    """A read-only copy of the items (n, d) of a linear kernel, less their mean. O(n d).
+    """Return a centred read-only copy of the items (n, d), and the offset (d,) subtracted. O(n d).
 
-    They are stored as they are; what was subtracted (d,) comes with them.
+    The kind of storage does not change.
     """
     if not isinstance(X, np.ndarray):
         return _centred_rows(X)
@@ -99,16 +99,16 @@ def centred_items(X):
     first, Z = X[0], np.empty_like(X, order="C", subok=False)
     rows = [slice(i, i + CACHED) for i in range(0, len(X), CACHED)]
     mean = sum((X[i] - first).sum(axis=0) for i in rows) / len(X)
-    for i in rows:  # which stay in the cache
+    for i in rows:  # each block stays in the cache
         np.subtract(X[i], first, out=Z[i])
         Z[i] -= mean
     return locked(Z), own(first + mean)
 
 
 def _centred_singles(X, columns=16):
-    """The same for single precision.
+    """Centre items in single precision.
 
-    Each feature is measured from its value nearest the mean, where that is exact.
+    Subtract from each feature its value nearest the mean if the subtraction is exact.
     """
     Z, offset = X.copy(), np.zeros(X.shape[1], X.dtype)
     for j in range(0, X.shape[1], columns):
@@ -123,9 +123,9 @@ def _centred_singles(X, columns=16):
 
 
 def _centred_rows(X):
-    """The same for a CSR matrix.
+    """Centre a CSR matrix.
 
-    Columns without a zero are measured from their first entry, where that is exact.
+    Subtract from each column without zeros its first entry if the subtraction is exact.
     """
     A = own_rows(X)
     full = np.bincount(A.indices, minlength=A.shape[1]) == A.shape[0]
@@ -137,7 +137,7 @@ def _centred_rows(X):
 
 
 def own_rows(X):
-    """A read-only copy of a CSR matrix, without duplicates."""
+    """Return a read-only copy of a CSR matrix, with duplicate entries summed."""
     A = X.copy()
     A.sum_duplicates()
     for name in ("data", "indices", "indptr"):
@@ -146,7 +146,7 @@ def own_rows(X):
 
 # %% ../../nbs/kernels/items.ipynb #c011l
 def lent(X):
-    """The same array or CSR matrix, for readers alone: read-only views, and no copy."""
+    """Return a read-only view of an array or CSR matrix, without copying it."""
     if isinstance(X, np.ndarray):
         return locked(X)
     A = copy.copy(X)

@@ -27,9 +27,9 @@ from .items import products
 
 # %% ../../nbs/kernels/kernel.ipynb #c005
 def rbf_matrix(X, Y, gamma, exponential=np.exp):
-    """exp(-gamma |x - y|^2) from differences: equal rows give exactly 1.
+    """Compute exp(-gamma |x - y|^2) from differences, so that equal rows give exactly 1.
 
-    With np.expm1 the same minus 1.
+    With exponential=np.expm1, 1 is subtracted.
     """
     from scipy.spatial.distance import cdist
 
@@ -39,7 +39,7 @@ def rbf_matrix(X, Y, gamma, exponential=np.exp):
 
 # %% ../../nbs/kernels/kernel.ipynb #c009
 def check_gram(K, name):
-    """Refuse a matrix that is not symmetric positive semi-definite. O(n^3)."""
+    """Check that a matrix is symmetric positive semi-definite, and symmetrise it. O(n^3)."""
     if K.shape[0] != K.shape[1]:
         raise ArgumentError(f"{name} has shape {K.shape}", "a square Gram matrix (n, n)")
     scale = np.abs(K).max()
@@ -61,9 +61,9 @@ def check_gram(K, name):
 
 # %% ../../nbs/kernels/kernel.ipynb #g001
 def require_square(X, kernel, or_narrow=""):
-    """A ValueError unless items X (n, d) are square where they are a Gram matrix.
+    """Raise a ValueError if X is a Gram matrix and not square.
 
-    Its message ends with what else is accepted.
+    `or_narrow` ends the message with another accepted form.
     """
     if kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
         raise ArgumentError(
@@ -73,7 +73,7 @@ def require_square(X, kernel, or_narrow=""):
 
 # %% ../../nbs/kernels/kernel.ipynb #c013
 def _floats(name, X, kernel):
-    """X if it is a matrix of floats, else a checked one, which may be sparse if it is linear."""
+    """Return X as a checked matrix of floats, which may be sparse if the kernel is linear."""
     good = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and X.shape[1]
     if good and not np.ma.is_masked(X):
         return X
@@ -81,7 +81,7 @@ def _floats(name, X, kernel):
 
 
 def _finite_gram(K, kernel):
-    """K itself; a ValueError if it overflowed."""
+    """Return K; raise a ValueError if it overflowed."""
     if not (np.isfinite(K.max(initial=0.0)) and np.isfinite(K.min(initial=0.0))):
         raise ArgumentError(
             f"X has entries so large that the kernel {kernel!r} overflows",
@@ -91,7 +91,7 @@ def _finite_gram(K, kernel):
 
 
 def _require_gram(n):
-    """A MemoryError if a kernel matrix of n items does not fit."""
+    """Raise a MemoryError if a kernel matrix of n items does not fit."""
     require_memory(
         8 * n * n,
         f"the kernel matrix of {n:,} items",
@@ -108,8 +108,7 @@ class Kernel(SetOnce):
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
         A callable takes two matrices (n, d) and (p, d) and returns the (n, p) matrix.
     gamma : float > 0, optional
-        Width of "rbf" and slope of "poly", in units of 1/x^2; 1/d by default. Other kernels have
-        none.
+        Scale of "rbf" and "poly", in units of 1/x^2; 1/d by default. Not used by other kernels.
     degree : int >= 1, default 3
         Degree of "poly".
     coef0 : float >= 0, default 1.0
@@ -159,7 +158,7 @@ class Kernel(SetOnce):
         self.coef0 = as_positive("coef0", coef0, zero=True)
 
     def gram(self, X: np.ndarray) -> np.ndarray:
-        """The Gram matrix of the rows of X.
+        """Compute the Gram matrix of the rows of X.
 
         Parameters
         ----------
@@ -201,9 +200,9 @@ class Kernel(SetOnce):
         return _finite_gram(K, self)
 
     def cross(self, X_new: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """The kernel matrix between the rows of X_new (p, d) and of X (n, d), of shape (p, n).
+        """Compute the kernel matrix (p, n) between the rows of X_new (p, d) and of X (n, d).
 
-        For "precomputed", X_new is that matrix already, and only its shape is checked. O(p n d).
+        For "precomputed", X_new is this matrix, and only its shape is checked. O(p n d).
 
         Examples
         --------
@@ -241,11 +240,11 @@ class Kernel(SetOnce):
         return K
 
     def reduced_cross(self, X_new: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """The kernel matrix (p, n) between X_new (p, d) and X (n, d), less constants. O(p n d).
+        """Compute the kernel matrix (p, n) of X_new (p, d), X (n, d), minus constants. O(p n d).
 
-        The function subtracts a constant from each row, and for poly also from each column. For
-        coefficients that add up to 0 it gives the scores of :meth:`cross`, with the digits that
-        tell items apart.
+        The method subtracts a constant from each row, and for poly also from each column. If the
+        coefficients sum to 0, the scores are those of :meth:`cross` up to a constant, with a
+        smaller rounding error.
 
         Examples
         --------
@@ -272,9 +271,10 @@ class Kernel(SetOnce):
         return K if self.name == "linear" else K - K.mean(axis=1, keepdims=True)
 
     def centred_gram(self, X: np.ndarray) -> np.ndarray:
-        """The Gram matrix K of the rows of X (n, d), measured from the mean of the items.
+        """Compute the centred Gram matrix of the rows of X (n, d).
 
-        This is J K J (n, n) for J = I - 1/n, exactly symmetric. O(n^2 d). Raises as :meth:`gram`.
+        This is J K J (n, n) for J = I - 1/n, exactly symmetric. O(n^2 d). It raises the same
+        errors as :meth:`gram`.
 
         Examples
         --------
@@ -311,7 +311,7 @@ class Kernel(SetOnce):
 
 
 def as_kernel(kernel: Kernel | KernelLike, gamma: float | None = None) -> Kernel:
-    """A :class:`Kernel`: `kernel` itself if it is one, else the kernel of that name and gamma."""
+    """Return `kernel` if it is a :class:`Kernel`, else the kernel with that name and gamma."""
     if not isinstance(kernel, Kernel):
         return Kernel(kernel, gamma)
     if gamma is not None:
@@ -324,7 +324,7 @@ def as_kernel(kernel: Kernel | KernelLike, gamma: float | None = None) -> Kernel
 def kernel_differences(
     kernel: Kernel, a: np.ndarray, b: np.ndarray, X: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """k(a, x) - k(b, x) for each item x of X, and the sizes of their rounding errors.
+    """Compute k(a, x) - k(b, x) for each item x of X, and the sizes of their rounding errors.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def kernel_differences(
     -------
     values : ndarray of shape (n,)
     sizes : ndarray of shape (n,)
-        A value is wrong by its size times (d + 16) units of rounding at most.
+        The error of a value is at most its size times (d + 16) units of rounding.
 
     Notes
     -----
@@ -364,9 +364,9 @@ def kernel_differences(
 
 # %% ../../nbs/kernels/kernel.ipynb #co07
 def item_distance(kernel: Kernel, a: np.ndarray, b: np.ndarray) -> float:
-    """|phi(a) - phi(b)| of items a and b (d,), in the space of any kernel but "precomputed".
+    """Compute |phi(a) - phi(b)| for items a, b (d,) and any kernel except "precomputed".
 
-    O(d). For a callable an upper bound that allows for the rounding of its values.
+    O(d). For a callable kernel this is an upper bound that includes rounding errors.
     """
     difference, gamma = a - b, 1.0 / a.size if kernel.gamma is None else kernel.gamma
     square = float(difference @ difference)

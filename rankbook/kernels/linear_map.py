@@ -43,7 +43,7 @@ BLOCK = 1 << 24  # kernel entries that a prediction holds at a time
 # %% ../../nbs/kernels/linear_map.ipynb #c012a
 @dataclass(frozen=True)
 class LinearFunction:
-    """f(x) = w'x, or several for w (d, k)."""
+    """Linear function f(x) = w'x, or k functions for w (d, k)."""
 
     weights: np.ndarray
 
@@ -56,7 +56,7 @@ class LinearFunction:
 
 @dataclass(frozen=True)
 class KernelFunction:
-    """f(x) = sum_i coef_i k(x, x_i), over the items whose coefficient is not 0.
+    """Kernel expansion f(x) = sum_i coef_i k(x, x_i) over the items with nonzero coefficients.
 
     Attributes
     ----------
@@ -64,13 +64,13 @@ class KernelFunction:
     items : ndarray of shape (s, d), or None for a precomputed kernel
     coef : ndarray of shape (s,) or (s, k)
     support : ndarray of shape (s,), int
-        Which of the n items in training these are.
+        Indices of these items in the training set.
     n_items : int
         n.
     centred : bool
-        Whether the coefficients add up to 0, so that a constant of the kernel does not count.
+        Whether the coefficients sum to 0, so that a constant of the kernel has no effect.
     columns : ndarray of shape (s,), int, optional
-        Of a precomputed kernel with a basis only, K_MR: which of its columns, `support` by default.
+        For a precomputed kernel K_MR with a basis: the columns used. `support` by default.
     """
 
     kernel: object
@@ -84,8 +84,8 @@ class KernelFunction:
     def predict(self, X_new: ArrayLike) -> np.ndarray:
         """Scores (p,) or (p, k) of new items X_new (p, d). O(p s d).
 
-        X_new may be their kernel (p, n) with the n training items. BLOCK kernel entries are made at
-        a time.
+        For a precomputed kernel, X_new (p, n) is the kernel between the new and the n training
+        items. The kernel is computed in blocks of about BLOCK entries.
         """
         may_be_sparse = self.kernel.name == "linear" and hasattr(X_new, "tocsr")
         X_new = (as_items if may_be_sparse else as_matrix)("X_new", X_new)
@@ -104,7 +104,7 @@ class KernelFunction:
         return scores
 
     def kernel_rows(self, X_new: np.ndarray) -> np.ndarray:
-        """The kernel (p, s) between new items and those with coefficients."""
+        """Compute the kernel (p, s) between the new items and the items with coefficients."""
         if self.items is not None:
             cross = self.kernel.reduced_cross if self.centred else self.kernel.cross
             return cross(X_new, self.items)
@@ -136,31 +136,31 @@ def balanced(problem, coef):
 
 
 def centred(problem, values):
-    """Values (n,) or (n, k) for the items, less their mean if the problem is centred."""
+    """Subtract the mean from values (n,) or (n, k) of the items if the problem is centred."""
     return values - values.mean(axis=0) if problem.is_centred else values
 
 
 def item_scores(problem, w):
-    """Scores (n,) or (n, k) of the items for the weights of a linear function.
+    """Scores (n,) or (n, k) of the items for weights w (d,) or (d, k) of a linear function.
 
-    The weights are (d,) or (d, k). The scores are less their mean if the problem is centred.
+    If the problem is centred, the scores have mean 0.
     """
     return centred(problem, matvec(problem.X, w))
 
 # %% ../../nbs/kernels/linear_map.ipynb #c014
 class KernelMap(SetOnce):
-    """A kernel on the items X of a problem, as a linear map.
+    """Linear map from coefficients to scores, for a kernel on the items X of a problem.
 
-    `landmarks` are the items that carry coefficients, all by default.
+    `landmarks` are the items that carry coefficients; by default these are all items.
     """
 
     X: "np.ndarray | csr_array"
     kernel: "Kernel"
 
-    CACHED = ("gram", "diagonal", "feature_units", "moments", "null_space")  # quickly made again
+    CACHED = ("gram", "diagonal", "feature_units", "moments", "null_space")  # not pickled
     is_centred = coef_is_weights = False
     signs: np.ndarray | None = None  # of the weights (d,) of a linear function, if constrained
-    offset: np.ndarray | None = None  # what was subtracted from the items of a linear kernel, (d,)
+    offset: np.ndarray | None = None  # (d,), subtracted from the items of a linear kernel
     landmarks = property(lambda self: self.X)
 
     def keep_items(self, X: Any, copy: bool = True) -> None:
@@ -176,9 +176,9 @@ class KernelMap(SetOnce):
 
     @cached_property
     def gram(self) -> np.ndarray:
-        """The (n, n) Gram matrix, built when first asked for.
+        """The (n, n) Gram matrix, computed at first use.
 
-        A linear kernel's own methods never ask for it.
+        The methods of a linear kernel never use it.
         """
         return locked((self.kernel.centred_gram if self.is_centred else self.kernel.gram)(self.X))
 
@@ -192,36 +192,36 @@ class KernelMap(SetOnce):
             return locked(square_norms(self.X))
         return locked(self.gram.diagonal().copy() if self.is_kept else self.tiles.diagonal())
 
-    WHOLE = 1 << 24  # entries of K, 128 MiB, up to which it is made and kept
+    WHOLE = 1 << 24  # largest K that is stored, in entries (128 MiB)
 
     @property
     def is_kept(self) -> bool:
-        """Whether products with K (n, n) use a stored matrix, or store it at first use."""
+        """Whether products use a stored matrix K (n, n), which may be computed at first use."""
         again = self.kernel.name != "precomputed" and self.n_items**2 > self.WHOLE
         return "gram" in self.__dict__ or not again
 
     @property
     def tiles(self) -> KernelTiles:
-        """Products with K that compute its entries each time; see :mod:`rankbook.kernels.tiles`."""
+        """Products with K that do not store it; see :mod:`rankbook.kernels.tiles`."""
         return KernelTiles(self.X, self.kernel, self.is_centred)
 
     def matvec(self, v: np.ndarray) -> np.ndarray:
-        """K v, the scores of the items for coefficients v (n,) or (n, k).
+        """Compute K v, the scores of the items for coefficients v (n,) or (n, k).
 
-        O(n d) for a linear kernel, else O(n^2), or O(n^2 d) if K is not kept.
+        O(n d) for a linear kernel, else O(n^2), or O(n^2 d) if K is not stored.
         """
         if not self.is_factored:
             return self.gram @ v if self.is_kept else self.tiles.matvec(v)
         return matvec(self.X, rmatvec(self.X, balanced(self, v)))
 
     def weights(self, coef: np.ndarray) -> np.ndarray:
-        """The weight vector w (d,) of a linear function f(x) = w'x with the given coefficients."""
+        """Compute the weights w (d,) of the linear function f(x) = w'x from its coefficients."""
         return coef if self.coef_is_weights else rmatvec(self.landmarks, balanced(self, coef))
 
     def evaluated(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
-        """Compute a function's scores (n,) of the items and its squared norm.
+        """Compute the scores (n,) of the items and the squared norm of a function.
 
         Pass the coefficients of the function or, if it is linear, its weights.
         """
@@ -232,9 +232,10 @@ class KernelMap(SetOnce):
         return matvec(self.X, w), float(np.sum(w * w))
 
     def design(self, X_new: np.ndarray) -> Any:
-        """Matrix whose product with the weights, or coefficients, of a function gives its scores.
+        """Return the matrix that maps weights or coefficients to scores of new items.
 
-        It contains the new items (p, d), centred like `X`, or their kernel (p, n).
+        For a linear kernel these are the new items (p, d), centred like `X`; for another kernel
+        it is the kernel (p, n) between new and training items.
         """
         if not self.is_factored:
             cross = self.kernel.reduced_cross if self.is_centred else self.kernel.cross
@@ -246,16 +247,16 @@ class KernelMap(SetOnce):
     def function(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
     ) -> LinearFunction | KernelFunction:
-        """The function with given coefficients (n,) or (n, k), or with given weights.
+        """Return the function with the given coefficients (n,) or (n, k), or weights.
 
-        It is a :class:`LinearFunction` or a :class:`KernelFunction`.
+        The result is a :class:`LinearFunction` or a :class:`KernelFunction`.
         """
         if self.is_factored:
             return LinearFunction(own(self.weights(coef) if weights is None else weights))
         return self.expansion(coef, np.arange(self.n_items))
 
     def expansion(self, coef: np.ndarray, items: np.ndarray) -> KernelFunction:
-        """The :class:`KernelFunction` with coefficients of the given items."""
+        """Return the :class:`KernelFunction` with coefficients of the given items."""
         coef = balanced(self, coef)
         used = coef.reshape(len(coef), -1).any(axis=1)
         items = items[used]
@@ -266,28 +267,29 @@ class KernelMap(SetOnce):
     def predict(self, coef: np.ndarray, X_new: Items) -> np.ndarray:
         """Scores (p,), or (p, k) for coef (n, k), of new items X_new (p, d).
 
-        f(x) = sum_i coef_i k(x, x_i), or coef'x for the L1 penalty or signs. Where only differences
-        of f count, the mean of the coefficients is subtracted first; see :func:`balanced`.
+        The function is f(x) = sum_i coef_i k(x, x_i), or coef'x with the L1 penalty or with sign
+        constraints. If only differences of f matter, the mean of the coefficients is subtracted
+        first; see :func:`balanced`.
 
-        For a precomputed kernel X_new is the kernel (p, n) between new and training items.
+        For a precomputed kernel, X_new is the kernel (p, n) between new and training items.
         """
         return self.function(coef).predict(X_new)
 
     @property
     def is_factored(self) -> bool:
-        """Whether the kernel is kept as its factor X, K = X X'."""
+        """Whether the kernel is linear, so that X is a factor: K = X X'."""
         return self.kernel.name == "linear"
 
     @property
     def storage(self) -> str:
-        """How the items are kept; see :func:`storage_of`."""
+        """Kind of storage of the items; see :func:`storage_of`."""
         return storage_of(self.X)
 
     @cached_property
     def feature_units(self) -> np.ndarray:
-        """One over the length of each feature (d,), of a linear kernel. O(n d), or O(nnz).
+        """Reciprocal norm (d,) of each column of X, for a linear kernel. O(n d), or O(nnz).
 
-        The length is that over the items; 1 for a feature that is 0.
+        The value is 1 for a column of zeros.
         """
         if isinstance(self.X, np.ndarray):
             square = np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
@@ -297,9 +299,9 @@ class KernelMap(SetOnce):
 
     @cached_property
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues (d,) and eigenvectors (d, d) of X'X. O(n d^2 + d^3).
+        """Eigenvalues (d,) and eigenvectors (d, d) of X'X, or X'JX if centred. O(n d^2 + d^3).
 
-        Those of X'JX if the map is centred. The features are brought to length 1.
+        The columns of X are first scaled to norm 1.
         """
         unit = self.feature_units
         parts = np.array_split(np.diag(unit), -(-unit.size // 64))
@@ -310,10 +312,10 @@ class KernelMap(SetOnce):
 
     @cached_property
     def null_space(self) -> np.ndarray:
-        """An orthonormal basis (d, k) of the weights that give all items the same score.
+        """Orthonormal basis (d, k) of the weights that give all items equal scores, to rounding.
 
-        Up to rounding, as in :func:`least_coefficients`. O(d^3) if 3 d of the items have full rank;
-        else also O(n d k), for the k directions that these do not span.
+        The cost is O(d^3) if a sample of 3 d items has full rank. Otherwise it is O(d^3 + n d k)
+        for the k directions that the sample does not span.
         """
         X, unit, (n, d) = self.X, self.feature_units, self.X.shape
         places = np.unique(np.linspace(0, n - 1, min(n, 3 * d)).astype(np.intp))
@@ -331,9 +333,9 @@ class KernelMap(SetOnce):
         return locked(np.linalg.qr(N)[0])
 
     def coefficients(self, w: np.ndarray) -> np.ndarray:
-        """Coefficients (n,) or (n, k) of least length for the weights w (d,) or (d, k).
+        """Compute the shortest coefficients (n,) or (n, k) for weights w (d,) or (d, k).
 
-        This is the inverse of ``weights``; see :func:`least_coefficients`.
+        This inverts ``weights``; see :func:`least_coefficients`.
         """
         return least_coefficients(self, w)
 
@@ -342,9 +344,10 @@ LARGEST_MATRIX = 1000  # features
 
 
 def least_coefficients(problem, w):
-    """The shortest coefficients (n,) with X' coef = w (d,), as far as the items span w.
+    """Compute the shortest coefficients (n,) with X' coef = w (d,).
 
-    O(n d^2 + d^3), or some hundred products with X for d > LARGEST_MATRIX.
+    If the items do not span w, X' coef is its projection on their span. O(n d^2 + d^3), or some
+    hundred products with X for d > LARGEST_MATRIX.
     """
     X, unit, d = problem.X, problem.feature_units, problem.X.shape[1]
     if d > LARGEST_MATRIX:
@@ -361,7 +364,7 @@ def least_coefficients(problem, w):
 
 
 def _iterated(problem, w):
-    """The same by LSQR."""
+    """Compute :func:`least_coefficients` by LSQR."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 
     if w.ndim > 1:

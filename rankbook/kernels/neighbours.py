@@ -23,7 +23,7 @@ from .nystroem import BLOCK, check_items
 
 # %% ../../nbs/kernels/neighbours.ipynb #c005
 def nearest_neighbours(X, c, metric="euclidean"):
-    """The c nearest other rows of each row of X (n, d), by any metric of scikit-learn: (n, c) int.
+    """Find the c nearest other rows (n, c) of each row of X (n, d), by a scikit-learn metric.
 
     At most O(n^2 d).
     """
@@ -37,9 +37,9 @@ def nearest_neighbours(X, c, metric="euclidean"):
 
 # %% ../../nbs/kernels/neighbours.ipynb #c008
 def gram_neighbours(K, c):
-    """The c nearest other items (n, c) of each, by the distance in feature space.
+    """Find the c nearest other items (n, c) of each item, by the distance in feature space.
 
-    The distance is that of a Gram matrix K (n, n). O(n^2), in blocks of rows.
+    K (n, n) is the Gram matrix. O(n^2), in blocks of rows.
     """
     n, squares = len(K), K.diagonal()
     near, rows = np.empty((n, c), dtype=np.intp), max(1, (1 << 22) // n)
@@ -52,9 +52,9 @@ def gram_neighbours(K, c):
 
 # %% ../../nbs/kernels/neighbours.ipynb #c011
 def found_neighbours(X, c, transformer):
-    """Edges (i, j) from each point to at most c others: two vectors of equal length.
+    """Find edges (i, j), two vectors of equal length, from each point to at most c others.
 
-    The others are those that a transformer's graph says are nearest.
+    The others are the nearest ones in the sparse distance matrix that a transformer returns.
     """
     from scipy.sparse import coo_array
 
@@ -79,11 +79,11 @@ def found_neighbours(X, c, transformer):
     return i[kept], j[kept]
 
 # %% ../../nbs/kernels/neighbours.ipynb #n002
-EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")  # the same order, by three names
+EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")  # metrics with equal orders of neighbours
 
 
 def nearest_of(X, rows, c):
-    """The c nearest other rows (m, c) of X (n, d) for some of its rows (m,). O(m n d)."""
+    """Find the c nearest other rows (m, c) of X (n, d) for some rows (m,). O(m n d)."""
     from sklearn.neighbors import NearestNeighbors
 
     search = NearestNeighbors(n_neighbors=c + 1, algorithm="brute").fit(X)
@@ -94,16 +94,16 @@ def nearest_of(X, rows, c):
 
 
 def squares_to(X, rows, others):
-    """Squared distances (m, k) of rows (m,) of X (n, d) to others (m, k), from differences."""
+    """Squared distances (m, k) of rows (m,) of X (n, d) from others (m, k), by differences."""
     away = X[others] - X[rows][:, None]
     return np.einsum("ijk,ijk->ij", away, away)
 
 
 def closest(X, found, c):
-    """The c closest (n, c) to each row of X (n, d) among those found (n, k), -1 for none.
+    """Select the c closest (n, c) to each row of X (n, d) among candidates found (n, k).
 
-    Of equal distances the lowest indices; where there are too few, all rows are compared.
-    O(n k d).
+    A missing candidate is -1. Ties go to the lower index. A row with fewer than c candidates is
+    compared with all rows. O(n k d).
     """
     near, lacking = np.empty((len(X), c), dtype=np.intp), []
     found, step = np.sort(found, axis=1), max(1, BLOCK // (found.shape[1] * X.shape[1]))
@@ -123,7 +123,7 @@ def closest(X, found, c):
 
 @cache
 def announce_compiling():
-    """Say on stderr, once a process, that pynndescent compiles itself."""
+    """Announce on stderr, once per process, that pynndescent is compiled."""
     print(
         "rankbook: compiling pynndescent for up to 90 s, in every process anew",
         file=sys.stderr,
@@ -132,9 +132,9 @@ def announce_compiling():
 
 
 def approximate_neighbours(X, c):
-    """The c nearest other rows of each row of X (n, d) that pynndescent finds: (n, c) int.
+    """Find the c nearest other rows (n, c) of each row of X (n, d) with pynndescent.
 
-    About O(n c d log n), after a first call that compiles for about a minute, and says so.
+    About O(n c d log n). The first call compiles pynndescent for about a minute, with a message.
     """
     search = import_extra("pynndescent", "large", "neighbours='approximate'").NNDescent
     announce_compiling()
@@ -149,9 +149,9 @@ def approximate_neighbours(X, c):
 
 # %% ../../nbs/kernels/neighbours.ipynb #n005
 def neighbour_recall(X, near, sample=500):
-    """The share of the nearest other rows of X (n, d) that near (n, c) holds, on a sample of rows.
+    """Estimate the share of the true nearest neighbours in X (n, d) that near (n, c) contains.
 
-    The sample is drawn with a fixed seed. O(sample n d).
+    The sample of rows is drawn with a fixed seed. O(sample n d).
     """
     rows = np.random.default_rng(0).choice(len(X), min(len(X), sample), replace=False)
     centred = X - np.median(X, axis=0)
@@ -164,7 +164,7 @@ SEARCHES = ("auto", "exact", "approximate")
 
 
 def as_metric(name, value):
-    """`value` if it is a metric of scikit-learn, a function, or a transformer."""
+    """Return `value` if it is a metric of scikit-learn, a function or a transformer."""
     from sklearn.neighbors import VALID_METRICS
 
     if callable(value) or hasattr(value, "fit_transform"):
@@ -176,7 +176,7 @@ LARGE, FEW, ENOUGH = 100_000**2 * 64, 8, 0.9  # entries compared, dimensions, re
 
 
 def is_approximate(X, metric, neighbours, is_gram=False):
-    """Whether to search with pynndescent; a ValueError if that is asked for and cannot be."""
+    """Whether to search with pynndescent. Raise a ValueError if it is requested but impossible."""
     as_choice("neighbours", neighbours, SEARCHES)
     if hasattr(metric, "fit_transform"):
         if neighbours != "auto":
@@ -202,7 +202,7 @@ def is_approximate(X, metric, neighbours, is_gram=False):
 
 
 def searched_neighbours(X, c, metric="euclidean", neighbours="auto"):
-    """The c nearest other rows of each row of X (n, d) by one of the SEARCHES: (n, c) int."""
+    """Find the c nearest other rows (n, c) of each row of X (n, d) by one of the SEARCHES."""
     if is_approximate(X, metric, neighbours):
         near = approximate_neighbours(X, c)
         recall = neighbour_recall(X, near)
@@ -217,32 +217,34 @@ def searched_neighbours(X, c, metric="euclidean", neighbours="auto"):
 
 # %% ../../nbs/kernels/neighbours.ipynb #c014
 def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None, neighbours="auto"):
-    """The symmetric graph of nearest neighbours.
+    """Build the symmetric graph of nearest neighbours.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Points; for a kernel of the name "precomputed" a Gram matrix (n, n), with the distances of
-        its feature space.
+        Points; for the kernel "precomputed" a Gram matrix (n, n), whose distances in feature space
+        are used.
     n_neighbors : int, 1 <= n_neighbors < n, default 2
     metric : str, callable or transformer, default "euclidean"
-        A metric of scikit-learn, or an object whose fit_transform gives a sparse graph of
-        distances, for an approximate search.
+        A metric of scikit-learn, or a transformer whose ``fit_transform`` returns a sparse matrix
+        of distances.
     kernel : Kernel, optional
     neighbours : {"auto", "exact", "approximate"}, default "auto"
-        The search for Euclidean distances of points: "approximate" takes pynndescent (the extra
-        rankbook[large]); "auto" does so, if it is installed, for more than 8 columns and from the
-        work of 100,000 rows of 64 on, and is exact elsewhere, and where that finds less than 90 %.
+        How to search by Euclidean distance. "approximate" uses pynndescent (the extra
+        rankbook[large]). "auto" uses it, if it is installed, for more than 8 columns and at least
+        the work of 100,000 rows with 64 columns, and falls back to the exact search if the
+        approximate one finds less than 90 % of the neighbours.
 
     Returns
     -------
     W : csr_array of shape (n, n)
-        Entries 1 where i is among the nearest of j or j among those of i, never on the diagonal.
+        An entry is 1 if i is among the nearest neighbours of j, or j among the nearest neighbours
+        of i, and 0 otherwise. The diagonal is 0.
 
     Notes
     -----
-    At most O(n^2 d) time, O(n c) memory; about O(n c d log n) time for an approximate search,
-    after a minute or so in which pynndescent compiles itself, anew in every process, and says so.
+    At most O(n^2 d) time and O(n c) memory. An approximate search takes about O(n c d log n) time,
+    and about a minute in every process to compile pynndescent, which prints a message.
     """
     from scipy.sparse import csr_array
 
@@ -257,7 +259,7 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None, neighbour
             "a metric of scikit-learn or a transformer for points, 'euclidean' for a "
             "precomputed kernel",
         )
-    is_approximate(X, metric, neighbours, is_gram)  # refuses what does not go together
+    is_approximate(X, metric, neighbours, is_gram)  # raises for incompatible arguments
     if hasattr(metric, "fit_transform"):
         i, j = found_neighbours(X, c, metric)
     else:
@@ -265,15 +267,15 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None, neighbour
         i, j = np.repeat(np.arange(n), c), near.ravel()
     W = csr_array(
         (np.ones(2 * i.size), (np.r_[i, j], np.r_[j, i])), shape=(n, n)
-    )  # adds up what repeats
+    )  # sums duplicates
     W.data[:] = 1.0
     return W
 
 # %% ../../nbs/kernels/neighbours.ipynb #c017
 def normalized_laplacian(W):
-    """L = I - D^-1/2 W D^-1/2 as a sparse array (n, n). O(nonzeros).
+    """Compute L = I - D^-1/2 W D^-1/2 as a sparse array (n, n). O(nonzeros).
 
-    It has a row of zeros for a point without an edge.
+    The row of a point without an edge is 0.
     """
     from scipy.sparse import csr_array, diags_array
 
@@ -286,7 +288,7 @@ def normalized_laplacian(W):
 
 # %% ../../nbs/kernels/neighbours.ipynb #c020
 def laplacian_form(L, X):
-    """X' L X (p, p), symmetric, for a sparse L (n, n) and features X (n, p).
+    """Compute X' L X (p, p), symmetric, for a sparse L (n, n) and features X (n, p).
 
     O(nonzeros p + n p^2).
     """

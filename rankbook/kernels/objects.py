@@ -23,7 +23,7 @@ from .kernel import Kernel, check_gram
 
 # %% ../../nbs/kernels/objects.ipynb #o004
 def as_places(name, column, count):
-    """The numbers (n,) in a column of items, from 0 to count - 1, as integers."""
+    """Return a column of items as integers (n,) between 0 and count - 1, after checking them."""
     numbers = np.asarray(column)
     bad = np.flatnonzero((numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= count))
     if bad.size:
@@ -34,7 +34,7 @@ def as_places(name, column, count):
 
 # %% ../../nbs/kernels/objects.ipynb #o007
 class ObjectKernel:
-    """A kernel on any objects, whose items are their numbers in a list; see :func:`over`."""
+    """Kernel on any objects, represented by their numbers in a list; see :func:`over`."""
 
     def __init__(self, objects: Iterable[Any], function: Callable[[Any, Any], float]) -> None:
         if not callable(function):
@@ -50,22 +50,22 @@ class ObjectKernel:
 
     @property
     def items(self) -> np.ndarray:
-        """The numbers (n, 1) of all objects: what to fit to."""
+        """Numbers (n, 1) of all objects: the items to fit."""
         return np.arange(len(self.objects), dtype=float)[:, None]
 
     def add(self, objects: Iterable[Any]) -> np.ndarray:
-        """The numbers (p, 1) of new objects, which join the list: what to predict for."""
+        """Append new objects to the list, and return their numbers (p, 1): the items to predict."""
         first = len(self.objects)
         self.objects += list(objects)
         return self.items[first:]
 
     def numbers(self, X: np.ndarray) -> np.ndarray:
-        """The numbers (n,) that items X (n, 1) hold, checked."""
+        """Check items X (n, 1), and return their numbers (n,)."""
         require_columns("X", X, 1)
         return as_places("the number of an object", X[:, 0], len(self.objects))
 
     def value(self, i: int, j: int) -> float:
-        """The kernel of the objects with two numbers: a call, and a look at what it returns."""
+        """Call the function for the objects with two numbers, and check the value."""
         value = self.function(self.objects[i], self.objects[j])
         if isinstance(value, (float, int)):  # nearly always
             return float(value)
@@ -81,7 +81,7 @@ class ObjectKernel:
         )
 
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """The kernel (n, p) of items X (n, 1) and Z (p, 1): a call for each two objects."""
+        """Compute the kernel (n, p) of items X (n, 1), Z (p, 1), one call for each object pair."""
         (rows, row), (columns, column) = (
             np.unique(self.numbers(A), return_inverse=True) for A in (X, Z)
         )
@@ -95,7 +95,7 @@ class ObjectKernel:
         return K[np.ix_(row, column)]
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
-        """The kernel (n,) of each item with itself: n calls."""
+        """Compute the kernel (n,) of each item with itself, in n calls."""
         return np.array([self.value(i, i) for i in self.numbers(X)], dtype=float)
 
     def __copy__(self) -> Self:
@@ -110,7 +110,7 @@ class ObjectKernel:
 
 # %% ../../nbs/kernels/objects.ipynb #o008
 def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> ObjectKernel:
-    """A kernel on objects of any kind.
+    """Create a kernel on objects of any kind.
 
     Parameters
     ----------
@@ -122,21 +122,21 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
     Returns
     -------
     ObjectKernel
-        Give it as `kernel`, its ``items`` (n, 1) as X, and ``add(new_objects)`` (p, 1) as the
-        items to predict for.
+        Pass it as `kernel`, its ``items`` (n, 1) as X, and ``add(new_objects)`` (p, 1) as the
+        items to predict.
 
     Raises
     ------
     TypeError
-        If `function` cannot be called; later, if what it returns is no real number.
+        If `function` is not callable; later, if it returns a value that is no real number.
     ValueError
-        If there is no object; later, if a number is not in the list.
+        If there is no object; later, if a number is outside the list.
 
     Notes
     -----
     The function is called once for every entry that is needed: n (n + 1) / 2 times for the whole
-    matrix, n r times with a basis. To learn from several files, join the lists first, because an
-    item is only a number.
+    matrix, n r times with a basis. To learn from several files, join their lists first, because
+    items are numbers in one list.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
 
 # %% ../../nbs/kernels/objects.ipynb #j004
 def same(X, Z):
-    """1 where a row of X (n, d) equals one of Z (p, d), else 0, (n, p)."""
+    """Return a matrix (n, p): 1 if a row of X (n, d) equals a row of Z (p, d), else 0."""
     out = np.ones((len(X), len(Z)))
     for one, other in zip(X.T, Z.T):
         out *= one[:, None] == other
@@ -158,7 +158,7 @@ def same(X, Z):
 
 
 def as_factor(name, kernel):
-    """A factor of a joint kernel: a :class:`Kernel`, or a read-only matrix that is one."""
+    """Check a factor of a joint kernel, and return a :class:`Kernel` or a read-only matrix."""
     if isinstance(kernel, Kernel) and kernel.name != "precomputed":
         return kernel
     if isinstance(kernel, str) and kernel == "identity":
@@ -173,7 +173,7 @@ def as_factor(name, kernel):
 
 
 def factor_values(name, factor, X, Z):
-    """The values (n, p) of a factor on features, or numbers, X (n, d) and Z (p, d)."""
+    """Evaluate a factor (n, p) on features or numbers X (n, d) and Z (p, d)."""
     if isinstance(factor, Kernel):
         return factor.cross(X, Z)
     if X.shape[1] != 1:
@@ -186,7 +186,7 @@ def factor_values(name, factor, X, Z):
 
 # %% ../../nbs/kernels/objects.ipynb #j007
 class JointKernel:
-    """The product of a kernel on objects and one on labels; see :func:`joint`."""
+    """Product of a kernel on objects and a kernel on labels; see :func:`joint`."""
 
     def __init__(self, object_kernel: Any, label_kernel: Any, label_columns: int = 1) -> None:
         self.object_kernel = as_factor("object_kernel", object_kernel)
@@ -194,7 +194,7 @@ class JointKernel:
         self.label_columns = as_count("label_columns", label_columns)
 
     def split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The objects (n, d) and the labels (n, label_columns) of items."""
+        """Split items into objects (n, d) and labels (n, label_columns)."""
         if X.shape[1] <= self.label_columns:
             raise ArgumentError(
                 f"X has {X.shape[1]} columns, and the last {self.label_columns} belong to labels",
@@ -203,7 +203,7 @@ class JointKernel:
         return X[:, : -self.label_columns], X[:, -self.label_columns :]
 
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """The kernel (n, p) of items X and Z."""
+        """Compute the kernel (n, p) of items X and Z."""
         (objects, labels), (others, their) = self.split(X), self.split(Z)
         K = factor_values("label_kernel", self.label_kernel, labels, their)
         return factor_values("object_kernel", self.object_kernel, objects, others) * K
@@ -218,7 +218,7 @@ def joint(
     label_kernel: Kernel | KernelLike | ArrayLike = "identity",
     label_columns: int = 1,
 ) -> JointKernel:
-    """The kernel of pairs (object, label), the product of two kernels.
+    """Create a kernel on pairs (object, label), the product of two kernels.
 
     Parameters
     ----------
@@ -227,24 +227,24 @@ def joint(
         parameters. With a positive semi-definite matrix (k, k), an object or a label is given by
         its row number.
     label_columns : int >= 1, default 1
-        How many columns of an item, the last ones, belong to the label.
+        Number of columns of an item, the last ones, that describe the label.
 
     Returns
     -------
     JointKernel
-        Pass it as `kernel`, with items (n, d) whose columns are those of an object and then those
-        of a label.
+        Pass it as `kernel`, with items (n, d) that contain first the columns of the object and
+        then the columns of the label.
 
     Raises
     ------
     ValueError
-        If a matrix is no kernel; later, if items have too few columns or unknown numbers.
+        If a matrix is not positive semi-definite; later, if items have too few columns or unknown
+        numbers.
 
     Notes
     -----
-    O(n p d) for the matrix of n and p items. This kernel handles pairs one by one. If every object
-    has the same labels, the problems of :mod:`rankbook.problems.label_ranking` never make the
-    matrix of all pairs.
+    O(n p d) for the matrix of n and p items. If every object has the same labels, use the problems
+    of :mod:`rankbook.problems.label_ranking`, which never compute the matrix of all pairs.
 
     Examples
     --------
@@ -259,16 +259,16 @@ def joint(
 
 # %% ../../nbs/kernels/objects.ipynb #j012
 def label_factor(L):
-    """M (k, r) with M M' = L for a positive semi-definite L (k, k) of rank r. O(k^3)."""
+    """Compute M (k, r) with M M' = L for a positive semi-definite L (k, k) of rank r. O(k^3)."""
     values, V = np.linalg.eigh(L)
     kept = values > len(L) * np.finfo(float).eps * np.abs(values).max(initial=0.0)
     return V[:, kept] * np.sqrt(values[kept])
 
 
 def joint_features(objects, labels):
-    """The features (n, d r) of pairs of objects (n, d) and labels (n, r): all products.
+    """Compute the features (n, d r) of pairs, all products of objects (n, d) and labels (n, r).
 
-    Of objects that are a CSR matrix the features are one, too.
+    If the objects are a CSR matrix, so are the features.
     """
     if not isinstance(objects, np.ndarray):
         return _sparse_products(objects, labels)

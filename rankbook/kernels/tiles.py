@@ -17,22 +17,22 @@ FAR = 100.0  # gamma |x|^2 from the mean, and squared mean over scatter: above, 
 
 
 class KernelTiles:
-    """Products with a kernel matrix K (n, n) of items, computed tile by tile.
+    """Products with the kernel matrix K (n, n) of items, computed tile by tile.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Items; for a precomputed kernel K itself (n, n), which has to be symmetric.
+        Items; for a precomputed kernel the symmetric matrix K (n, n).
     kernel : Kernel
     is_centred : bool, default False
-        Whether K is measured from the mean of the items, J K J for J = I - 1/n.
+        Whether to use the centred matrix J K J for J = I - 1/n.
     dtype : numpy dtype, default float64
-        Of the tiles of an "rbf" or "poly" kernel; others have float64.
+        Type of the tiles of "rbf" and "poly" kernels. Tiles of other kernels are float64.
 
     Notes
     -----
-    O(n d) memory. A product takes O(n^2 d) time: one to four nanoseconds an entry above the
-    diagonal for a few dozen features.
+    O(n d) memory. A product takes O(n^2 d) time, one to four nanoseconds for each entry above the
+    diagonal with a few dozen features.
 
     Examples
     --------
@@ -68,9 +68,9 @@ class KernelTiles:
             self.right = X.astype(dtype)
 
     def tile(self, i, j, room):
-        """Rows i to i + TILE and columns j to j + TILE of K, less constants if it is centred.
+        """Compute rows i to i + TILE and columns j to j + TILE of K, minus constants if centred.
 
-        `room` (TILE * TILE,) may be overwritten with them.
+        The result may be a view of the buffer `room` (TILE * TILE,).
         """
         rows, columns, kernel = slice(i, i + TILE), slice(j, j + TILE), self.kernel
         if kernel.name == "precomputed":
@@ -92,7 +92,7 @@ class KernelTiles:
         return kernel.cross(self.X[rows], self.X[columns])
 
     def product(self, v):
-        """The product of the matrix of all tiles with v (n,) or (n, k)."""
+        """Multiply the matrix of all tiles by v (n,) or (n, k)."""
         unit = np.abs(v).max(axis=0, initial=np.finfo(float).tiny)
         part = (v / unit).astype(self.dtype)
         product, room = np.zeros(v.shape), np.empty(TILE * TILE, self.dtype)
@@ -105,14 +105,14 @@ class KernelTiles:
         return product * unit
 
     def matvec(self, v):
-        """K v for v (n,) or (n, k), float64."""
+        """Compute K v in float64 for v (n,) or (n, k)."""
         if not self.is_centred:
             return self.product(v)
         product = self.product(v - v.mean(axis=0))
         return product - product.mean(axis=0)
 
     def diagonal(self):
-        """The diagonal (n,) of K. O(n d), or as a product if it is centred."""
+        """Compute the diagonal (n,) of K. O(n TILE d), or the cost of a product if centred."""
         n, room = len(self.X), np.empty(TILE * TILE, self.dtype)
         own = np.concatenate([self.tile(i, i, room).diagonal().copy() for i in range(0, n, TILE)])
         if not self.is_centred:
