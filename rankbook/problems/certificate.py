@@ -30,15 +30,15 @@ VISIBLE = 1e-6  # relative error of a bound that its gap must show
 
 
 def spread(squares, v):
-    """The sum of |v_i| |x_i| for items of squared lengths (n,) and v (n,) or (n, k), a column each.
+    """Sum of |v_i| |x_i| over items of squared lengths (n,), for v (n,) or each column of v (n, k).
 
-    No function sum_i v_i k(., x_i) is longer.
+    It bounds the norm of the function sum_i v_i k(., x_i).
     """
     return np.sqrt(np.maximum(0.0, squares)) @ np.abs(v)
 
 
 def rounding_error(problem, lam, bounds, slope, dual, excess, norm, coef=None):
-    """How far rounding may move the bounds on a minimum of lam/2 |f|^2 plus a loss.
+    """Bound the rounding error of the bounds on a minimum of lam/2 |f|^2 plus a loss.
 
     Parameters
     ----------
@@ -47,27 +47,28 @@ def rounding_error(problem, lam, bounds, slope, dual, excess, norm, coef=None):
         Primal and dual value as they were computed.
     slope, dual : ndarray of shape (n,)
         P' a for the slopes a of the loss at f, and for the multipliers of the lower bound. For
-        items in blocks, where their lengths are not at hand, the error is 0, which leaves
-        :data:`ROUNDING`.
+        items in blocks, whose lengths are not stored, the error is 0, so that only
+        :data:`ROUNDING` remains.
     excess : callable
-        How far the loss rises above its tangent at most where each score moves by up to e.
+        Function of e: largest rise of the loss above its tangent if each score moves by at most e.
     norm : float
-        Of f.
+        Norm of f.
     coef : ndarray of shape (n,), optional
-        Of f, unless it is linear.
+        Coefficients of f; None for a linear function given by weights.
 
     Notes
     -----
-    O(n); where the error is above :data:`VISIBLE` and the kernel matrix at hand, O(n^2).
+    O(n); O(n^2) if the error is above :data:`VISIBLE` and the kernel matrix is stored.
     """
     if not isinstance(slope, np.ndarray):
         return 0.0
     eps, length = 4 * np.finfo(float).eps, np.sqrt(np.maximum(0.0, problem.diagonal))
     if coef is None:
-        pull, far = float(length @ np.abs(dual)), np.sqrt(2 * max(0.0, bounds[0] - bounds[1]) / lam)
+        longest = float(length @ np.abs(dual))
+        far = np.sqrt(2 * max(0.0, bounds[0] - bounds[1]) / lam)
         above = eps * norm * (length @ np.abs(slope) + lam * norm / 2)
         above += excess(eps * norm * length.max())
-        return max(float(above), eps * pull * min(norm + far, pull / lam))
+        return max(float(above), eps * longest * min(norm + far, longest / lam))
     coef = np.abs(coef.reshape(-1)), np.abs(slope - lam / 2 * coef.reshape(-1))
 
     def error(reach):
@@ -232,9 +233,9 @@ class Certificate(Tabled):
 # %% ../../nbs/problems/certificate.ipynb #rc005
 @dataclass(frozen=True)
 class SmoothedDual:
-    """The dual of the smoothed hinge: multipliers c clip(1/2 + t/width, 0, 1), with width >= 0.
+    """Multipliers c clip(1/2 + t/width, 0, 1) of the smoothed hinge, with width >= 0.
 
-    They are those of preferences that fall short of their margin by the share t of its size.
+    c is the weight of a preference, and t the share of its margin by which it falls short.
     """
 
     width: float
@@ -250,13 +251,13 @@ class Solution(Tabled, SetOnce):
 
     Parameters
     ----------
-    problem : RankSVMProblem, or another that certifies
+    problem : RankSVMProblem, or another problem with certificates
     lam : float
     coef : ndarray of shape problem.coef_shape, optional
         Coefficients beta (n,), by default P' dual / lam; for the L1 penalty, and with signs, the
-        weights w (d,). Where only differences of f count, their mean is subtracted, as in
-        ``problem.primal`` and ``problem.predict``; it is 0 already for the coefficients of a
-        solver.
+        weights w (d,). If only differences of f count, the mean of the coefficients
+        is subtracted, as in ``problem.primal`` and ``problem.predict``; solvers return
+        coefficients of mean 0.
     dual : ndarray of shape problem.dual_shape or SmoothedDual, optional
         Multipliers alpha, or a rule for them, or None.
     solver : str
@@ -368,7 +369,7 @@ class Solution(Tabled, SetOnce):
         return Solution(problem, lam, self._coef, self.dual, solver, dict(self.info), self._weights)
 
     def proven(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
-        """Whether f(first) - f(second) certainly has the sign that it has in the exact optimum.
+        """Whether f(first) - f(second) certainly has the same sign as at the exact optimum.
 
         Parameters
         ----------
@@ -378,7 +379,7 @@ class Solution(Tabled, SetOnce):
         Returns
         -------
         ndarray of shape (p,), bool
-            All False for the L1 penalty, where a linear program may have many optima.
+            All False for the L1 penalty, because a linear program may have many optima.
 
         Examples
         --------
@@ -418,7 +419,7 @@ class Solution(Tabled, SetOnce):
 def _as_answer(name, value, shape):
     """An array of a solution as a read-only copy.
 
-    `shape` is None if the problem has no such thing.
+    `shape` is None if the problem has no such array.
     """
     if value is None:
         return None
@@ -432,9 +433,9 @@ def _as_answer(name, value, shape):
 
 # %% ../../nbs/problems/certificate.ipynb #c009
 def item_distances(problem, first, second):
-    """Distances (p,) of items in the space of the kernel. O(p d), or O(p) with a Gram matrix.
+    """Distances (p,) of items in feature space. O(p d), or O(p) with a Gram matrix.
 
-    Within the span of the basis, O(p r^2), if the kernel with the basis is all that is known.
+    If only the kernel with a basis of r items is stored, distances within its span; O(p r^2).
     """
     if problem.is_factored:
         return np.sqrt(square_norms(problem.X[first] - problem.X[second]))
@@ -448,7 +449,7 @@ def item_distances(problem, first, second):
 
 
 def require_solution(value):
-    """A TypeError unless the argument `solution` is one."""
+    """Raise a TypeError unless `value` is a Solution."""
     if not isinstance(value, Solution):
         pointer = ", of an estimator its solution_" if hasattr(value, "fit") else ""
         raise ArgumentError(f"solution is a {type(value).__name__}", f"a Solution{pointer}")
