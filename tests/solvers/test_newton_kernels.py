@@ -9,7 +9,7 @@ import pytest
 import rankbook as rb
 from rankbook.base.limits import OutOfMemory
 from rankbook.solvers.newton import kernels
-from rankbook.solvers.newton.kernels import FactoredProblem
+from rankbook.solvers.newton.solver import FactoredProblem
 
 
 def items(name):

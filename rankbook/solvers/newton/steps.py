@@ -4,9 +4,11 @@
 
 # %% auto #0
 __all__ = ['FIRST_WIDTH', 'MAX_STEPS', 'STEPS_OF_A_WIDTH', 'FEW_STEPS', 'STEPS_OF_A_DIAGONAL', 'FIRST_PRODUCTS', 'EASY_STEPS',
-           'LISTED', 'CHANGES', 'Point', 'evaluated', 'movable', 'signed_step', 'allowed', 'direct_step', 'directions',
-           'step_length', 'taken', 'newton_step', 'continued_width', 'carried', 'normal_multiple', 'first_weights',
-           'started', 'spanned', 'Search', 'finished', 'minimise']
+           'LISTED', 'CHANGES', 'PULL', 'SHARE', 'ROUNDS', 'STEPS', 'Point', 'evaluated', 'likely_diagonal',
+           'truncated_direction', 'solved', 'movable', 'signed_step', 'allowed', 'direct_step', 'directions',
+           'step_length', 'taken', 'newton_step', 'continued_width', 'carried', 'BandDifferences', 'band_direction',
+           'Listed', 'length_along', 'proximal_minimum', 'normal_multiple', 'first_weights', 'started', 'spanned',
+           'Search', 'finished', 'minimise']
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c003
 from dataclasses import dataclass
@@ -14,14 +16,13 @@ from math import erf, exp, pi, sqrt
 
 import numpy as np
 
-from ...kernels.items import matvec
+from ...kernels.items import matvec, rmatvec
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
-from ...preferences.sums import Derivative, smoothed_hinge
+from ...preferences.graph import incidence_matrix, item_sums
+from ...preferences.sums import Derivative, margin_units, smoothed_hinge
 from ...problems.ranksvm import RankSVMProblem, is_written_out
 from ...problems.signs import nearest
 from ...problems.smooth_losses import SmoothLoss
-from .multipliers import proximal_minimum
-from .systems import likely_diagonal, solved, truncated_direction
 
 FIRST_WIDTH = 4.0  # at f = 0 every preference is in the band
 MAX_STEPS = 500
@@ -75,6 +76,49 @@ def evaluated(problem, lam, w, f, derivative, found=None):
     lacking = float(rest @ rest) / (2 * lam) + float(w @ (v - correlation))
     gap = lacking if isinstance(problem.loss, SmoothLoss) else value - dual  # beyond rounding
     return Point(w, f, value, gap, rounding, lacking, gradient, sums.bands)
+
+# %% ../../../nbs/solvers/newton/steps.ipynb #ns005
+def likely_diagonal(problem, lam, bands):
+    """About the diagonal (d,) of lam + X'BX, for the curvature B of a point's bands."""
+    return lam + problem.mean_curvature(bands) / problem.feature_units**2
+
+
+def truncated_direction(
+    problem, lam, gradient, diagonal, bands, max_products, forcing=0.1, free=None
+):
+    """p (d,) with (lam + X'BX) p + gradient small, by conjugate gradients, and whether it is small.
+
+    Small is at most forcing times the gradient, each measured in units of the square root of the
+    given diagonal (d,). Entries that are not `free` (d,), bool, stay 0. O(n d) for each product.
+    """
+    only = lambda v: v if free is None else np.where(free, v, 0.0)
+    rest, found, p, before = only(-gradient), np.zeros_like(gradient), 0.0, np.inf
+    goal = forcing**2 * float(rest @ (rest / diagonal))
+    for _ in range(max_products):
+        eased = rest / diagonal
+        square = float(rest @ eased)
+        if square <= goal:
+            return found, True
+        p, before = eased + square / before * p, square
+        product = only(lam * p + problem.hessian_product(bands, p))
+        bent = float(p @ product)
+        if not bent > 0:  # rounding forbids more
+            return found, False
+        length = square / bent
+        found, rest = found + length * p, rest - length * product
+    return found, float(rest @ (rest / diagonal)) <= goal
+
+# %% ../../../nbs/solvers/newton/steps.ipynb #ns008
+def solved(H, r):
+    """The x (d,) with H x = r, the shortest where the matrix is singular to rounding. O(d^3)."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
+
+    unit = 1 / np.sqrt(H.diagonal())
+    H = H * unit * unit[:, None]
+    try:
+        return unit * cho_solve(cho_factor(H), unit * r)
+    except LinAlgError:
+        return unit * lstsq(H, unit * r, cond=1e-15)[0]
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #sg02
 def movable(problem, w, gradient):
@@ -256,6 +300,167 @@ def carried(problem, lam, point, width, new):
     ahead = evaluated(problem, lam, w, f, derivative)
     stays = evaluated(problem, lam, point.w, point.f, derivative)
     return ahead if ahead.value < stays.value else stays
+
+# %% ../../../nbs/solvers/newton/steps.ipynb #nm006
+class BandDifferences:
+    """D'D for the differences D (k, d) of the pairs in the band, as a problem's Hessian."""
+
+    def __init__(self, D):
+        self.D = D
+
+    def hessian_product(self, bands, p):
+        """D'D p (d,)."""
+        return self.D.T @ (self.D @ p)
+
+
+def band_direction(X, lam, gradient, better, worse, bend):
+    """The p (d,) with (lam + D'D) p = -gradient, for differences of items times sqrt(bend).
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, d)
+    lam : float > 0
+    gradient : ndarray of shape (d,)
+    better, worse : ndarrays of shape (k,), int
+        The pairs in the band.
+    bend : ndarray of shape (k,)
+        Their curvatures.
+
+    Notes
+    -----
+    O(k d^2 + d^3), or with the items of the pairs in place of k if they are fewer; products with D
+    above LARGEST_MATRIX features.
+    """
+    d = X.shape[1]
+    items, place = np.unique(np.r_[better, worse], return_inverse=True)
+    X = X[items].astype(np.float64)
+    P = incidence_matrix(*np.split(place, 2), items.size)
+    P.data *= np.repeat(np.sqrt(bend), 2)
+    if d > LARGEST_MATRIX:
+        D = P @ X
+        diagonal = lam + np.asarray((D * D).sum(axis=0)).ravel()
+        return truncated_direction(
+            BandDifferences(D), lam, gradient, diagonal, None, LARGEST_MATRIX
+        )[0]
+    if better.size > items.size:
+        H = X.T @ (P.T @ P @ X)
+    else:
+        D = P @ X
+        H = D.T @ D
+    H = H if isinstance(H, np.ndarray) else H.toarray()
+    H[np.diag_indices(d)] += lam
+    return solved(H, -gradient)
+
+# %% ../../../nbs/solvers/newton/steps.ipynb #nm009
+class Listed:
+    """Preferences as arrays: items (m,), weights c, and margins with their units."""
+
+    def __init__(self, prefs):
+        if not prefs.is_listed:
+            prefs = prefs[np.arange(prefs.n_items)]  # a copy, so that the list is not kept
+        some = ... if (prefs.weight > 0).all() else np.flatnonzero(prefs.weight)
+        self.better, self.worse = prefs.better[some], prefs.worse[some]
+        self.weight, self.margin = prefs.weight[some], prefs.margin[some]
+        self.unit, self.n_items = margin_units(prefs.margin)[some], prefs.n_items
+        self.cost = self.weight * self.unit
+
+    def matvec(self, f):
+        """Differences (m,) of scores, in units of the margins."""
+        return (f[self.better] - f[self.worse]) / self.unit
+
+    def rmatvec(self, share):
+        """P' c s (n,) for shares (m,)."""
+        return item_sums(self.better, self.worse, self.weight * share, self.n_items)
+
+
+def length_along(ramp, speed, pulls, flat, bent):
+    """The step length at which the slope along a direction is at most a tenth of that at 0.
+
+    It is 0 if rounding leaves no slope.
+
+    Parameters
+    ----------
+    ramp, speed : ndarrays of shape (m,)
+        Shares before they are clipped, and how fast they fall.
+    pulls : ndarray of shape (m,)
+        Decrease of the slope for each share.
+    flat, bent : float
+        Slope of the norm's part at 0, and its rate of increase.
+    """
+    slope = lambda t: flat + t * bent - float(pulls @ np.clip(ramp - t * speed, 0, 1))
+    start, low, high, t = slope(0.0), 0.0, np.inf, 1.0
+    if not start < 0:
+        return 0.0
+    for _ in range(50):
+        at = slope(t)
+        if abs(at) <= -start / 10 or (t == 1 and at <= 0):
+            break
+        if at > 0:
+            high = t
+            t = (low + high) / 2 if low else t * min(0.5, max(0.1, start / (start - at)))
+        else:
+            low, t = t, (t + high) / 2
+    return t
+
+# %% ../../../nbs/solvers/newton/steps.ipynb #nm012
+PULL = 0.1  # of the first round, at most
+SHARE = 0.3  # of the cost of the pull: the gradient's part of the gap at the end of a round
+ROUNDS, STEPS = 40, 60  # at most, and steps of a round
+
+
+def proximal_minimum(problem, lam, w, width, goal):
+    """A minimum for a narrow width, by Newton steps for wide ones.
+
+    Parameters
+    ----------
+    problem : RankSVMProblem
+        With the hinge and a linear kernel; its preferences are listed.
+    lam : float > 0
+    w : ndarray of shape (d,)
+        Where to start, near the minimum for `width`.
+    width, goal : float > 0
+        Of the smoothed hinge, and the largest gap.
+
+    Returns
+    -------
+    w : ndarray of shape (d,)
+    width : float
+        At which the gap is at most `goal`, unless rounding or ROUNDS forbid it.
+    steps : int
+        O(m + n d + k d^2 + d^3) each, for k pairs in the band.
+    """
+    pairs, X, f, steps = Listed(problem.prefs), problem.X, matvec(problem.X, w), 0
+    share = np.clip(0.5 + (pairs.margin / pairs.unit - pairs.matvec(f)) / width, 0, 1)
+    pull = min(PULL, width)
+    for _ in range(ROUNDS):
+        centre, cost = share, float(pairs.cost @ (share - share**2))
+        final = min(width, 4 / 3 * goal / cost) if cost > 0 else width
+        for step in range(STEPS):
+            short = pairs.margin / pairs.unit - pairs.matvec(f)
+            ramp = (short + final / 2 + pull * centre) / (final + pull)
+            share = np.clip(ramp, 0, 1)
+            gradient = lam * w - rmatvec(X, pairs.rmatvec(share))
+            lacking = float(gradient @ gradient) / (2 * lam)
+            moved = pull / 2 * float(pairs.cost @ (share - centre) ** 2)
+            if step and lacking <= max(SHARE * moved, goal / 100):
+                break
+            band = np.flatnonzero((ramp > 0) & (ramp < 1))
+            bend = pairs.weight[band] / (pairs.unit[band] * (final + pull))
+            p = band_direction(X, lam, gradient, pairs.better[band], pairs.worse[band], bend)
+            q = matvec(X, p)
+            rise = pairs.matvec(q)
+            norm = lam * float(w @ p), lam * float(p @ p)
+            t = length_along(ramp, rise / (final + pull), pairs.cost * rise, *norm)
+            if t == 0:
+                return w, final, steps
+            w, f, steps = w + t * p, f + t * q, steps + 1
+        sums, correlation, _ = problem.sums_at(f, smoothed_hinge(final))
+        value = lam / 2 * float(w @ w) + sums.loss
+        square = float(correlation @ correlation)
+        if value - problem.loss.scaling(lam, sums, square).value <= goal:
+            break
+        pull = max(pull / 2, final / 4)
+    return w, final, steps
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019
 def normal_multiple(lam, square, total, mean, variance):
