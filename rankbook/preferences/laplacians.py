@@ -385,9 +385,9 @@ class PreferenceGraph(WeightedGraph):
     def factor(self):
         """The numbers that form F, and the places in order of its r columns that are not 0. O(n).
 
-        See :func:`rankbook.preferences.level_squares.level_root`.
+        See :func:`rankbook.preferences.counting.level_root`.
         """
-        from rankbook.preferences.level_squares import level_root
+        from rankbook.preferences.counting import level_root
 
         found = level_root(*map(writable, (self.better, self.worse, *self.starts)))
         return found, np.flatnonzero(found[:, 0])
@@ -405,7 +405,7 @@ class PreferenceGraph(WeightedGraph):
 
         It is over all preferences, for v (n, k). O(n k).
         """
-        from rankbook.preferences.level_squares import level_squares
+        from rankbook.preferences.counting import level_squares
 
         given = map(writable, (self.better, self.worse, *self.starts))
         loss, half = level_squares(self._in_order(v), margin, *given)
@@ -421,7 +421,7 @@ class PreferenceGraph(WeightedGraph):
 
     def root(self, v):
         """F v (n,) or (n, k) for v (r,) or (r, k). O(n k)."""
-        from rankbook.preferences.level_squares import root_times
+        from rankbook.preferences.counting import root_times
 
         found, kept = self.factor
         rows = np.zeros((self.n, *v.shape[1:]))
@@ -431,13 +431,13 @@ class PreferenceGraph(WeightedGraph):
 
     def root_transposed(self, v):
         """F' v (r,) or (r, k) for v (n,) or (n, k). O(n k)."""
-        from rankbook.preferences.level_squares import transposed_times
+        from rankbook.preferences.counting import transposed_times
 
         return self._applied(transposed_times, v)
 
     def root_solved(self, b):
         """The t (r, k) with F t = b, for b (n, k) in the range of L. O(n k)."""
-        from rankbook.preferences.level_squares import root_solved
+        from rankbook.preferences.counting import root_solved
 
         return self._applied(root_solved, b)
 

@@ -67,7 +67,7 @@ def test_the_site_is_small(site):
     sizes = {path: path.stat().st_size for path in site.rglob("*") if path.is_file()}
     assert sum(sizes.values()) < 30 * MEGABYTE
     pages = [path for path in sizes if path.suffix == ".html"]
-    assert len([path for path in pages if path.parent.name != "reference"]) <= 155
+    assert len([path for path in pages if path.parent.name != "reference"]) <= 150
     assert max(size for path, size in sizes.items() if path.suffix == ".html") < 1.5 * MEGABYTE
 
 
