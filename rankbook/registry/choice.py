@@ -237,8 +237,8 @@ def of_path(work):
 
 def of_tiled(work):
     """What the time of products by tiles depends on."""
-    n = work.items
-    more = 10.0**work.decades * min(n, work.rank) / max(1, work.preferences)  # products
+    n, q = work.items, min(work.items, work.rank)
+    more = min(10.0**work.decades * q / max(1, work.preferences), q / 4)  # products
     return [1.0, n, n**2, more, n**2 * more]
 
 
@@ -282,7 +282,7 @@ RATES = {  # seconds of each term, on the machine that costs.csv was measured on
     ),
     "newton, squared": (0.0406, 0.00466, 6.08e-09, 1.59e-08, 0, 1.02e-10, 0),
     "coordinate": (0.0453, -14.1, 0.567, 0.556, -0.167, 0.0152, 0.491),
-    "tiled": (0.0873, 9.24e-05, 4.91e-08, 8.55e-05, 1.18e-09),
+    "tiled": (0.0614, 6.31e-05, 3.01e-08, 0.0113, 4e-08),
     "path": (0.0537, -11.4, 0.514, 0.238, 0.67, -0.259, 0.714, -0.0545),
     "whole path": (0.0944, 7.71e-07, 1.2e-11, 1.53e-09, 4.05e-07),
     "qp": (0.0774, 1.87e-05, 3.17e-09, 9.81e-08),
