@@ -55,14 +55,14 @@ class ValidationCurve(Tabled):
     scale : (float, float)
         Smallest and largest breakpoint of the path: the range of lambda.
     maximize : bool, default False
-        Whether larger values are better: False for the disagreement and the error.
+        Whether larger values are better. False for the disagreement, the error and the log loss.
     exact : bool, default True
-        False if the computation may have missed two items that change places twice in a short
-        interval, see :mod:`rankbook.selection.curve`.
+        False if the curve was computed on a grid of lambdas, which can miss two items that change
+        places twice between neighbouring lambdas.
     metric : str, default "disagreement"
         Name of the metric, as in :func:`validation_curve`.
     minimum, optimum : float
-        The smallest value, and the best one.
+        The smallest value, and the best value.
     best : list of (float, float)
         Every interval (low, high) of lambda on which the optimum is attained, the largest lambdas
         first.
@@ -90,7 +90,7 @@ class ValidationCurve(Tabled):
     def at(self, lam: ArrayLike) -> np.ndarray | np.float64:
         """Value of the curve at lam > 0, a float or an array.
 
-        At a break it is the value of the interval below. O(log s) each.
+        At a break it is the value of the interval below. O(log s) for each lam.
         """
         lam = as_numbers("lam", lam)
         if not (lam > self.breaks[-1]).all() or np.isnan(lam).any():
@@ -140,15 +140,15 @@ class ValidationCurve(Tabled):
     def local_minima(self) -> list[tuple[float, float]]:
         """Every interval (low, high) of lambda that is better than its neighbours.
 
-        A local search may end in any of them. For a curve to be maximised they are the local
-        maxima. The largest lambdas come first; O(s).
+        A local search may end in any of them. If `maximize` is True, they are the local maxima.
+        The largest lambdas come first. O(s).
         """
         cost = np.r_[np.inf, -self.values if self.maximize else self.values, np.inf]
         inside = cost[1:-1]
         return self._intervals(np.flatnonzero((inside < cost[:-2]) & (inside < cost[2:])))
 
     def _intervals(self, at):
-        """The intervals (low, high) of these numbers."""
+        """The intervals (low, high) with the indices `at`."""
         return [(float(self.breaks[j + 1]), float(self.breaks[j])) for j in at]
 
 # %% ../../nbs/selection/curve.ipynb #c010
@@ -159,8 +159,9 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     ----------
     curve : ValidationCurve
     rule : {"widest", "largest"}
-        "widest" takes the log-midpoint of the widest best interval. "largest" takes the largest
-        lambda: a thousandth of the log-width below the upper end of the highest best interval.
+        "widest" takes the log-midpoint of the best interval that is widest in log lambda.
+        "largest" takes the highest best interval, a thousandth of its log-width below its upper
+        end.
 
     Returns
     -------
@@ -196,11 +197,11 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     )  # logarithms round, and intervals may be narrow
 
 # %% ../../nbs/selection/curve.ipynb #sv10
-OF_PAIRS = ("disagreement", "log_loss")  # the metrics that any preferences can be judged by
+OF_PAIRS = ("disagreement", "log_loss")  # the metrics that accept any preferences
 
 
 def distinct_rows(X):
-    """The different rows of items X (p, d), and the number (p,) of each item's own."""
+    """Distinct rows of items X (p, d), and the index (p,) of each item's row among them."""
     if isinstance(X, np.ndarray):
         distinct, items = np.unique(X, axis=0, return_inverse=True)
         return distinct, items.ravel()
@@ -215,13 +216,13 @@ def distinct_rows(X):
 
 
 def _judged(X_val, known, qid, metric):
-    """What validation items are judged by, and the number (p,) of the query of each.
+    """Validation target, and the query number (p,) of each item.
 
-    That is preferences or orders for a metric OF_PAIRS, and else grades (p,).
+    The target is preferences or orders for a metric in OF_PAIRS, otherwise grades (p,).
     """
     p, known = np.shape(X_val)[0], as_known(known, X_val, "prefs_val", "X_val")
     if isinstance(known, Preferences | Orders) and qid is not None:
-        raise ArgumentError("qid is given", "None, since prefs_val knows its queries")
+        raise ArgumentError("qid is given", "None, since prefs_val has queries")
     if isinstance(known, Orders):
         return known, None
     if metric in OF_PAIRS:
@@ -255,9 +256,9 @@ def _judged(X_val, known, qid, metric):
 
 # %% ../../nbs/selection/curve.ipynb #c013
 def _groups(lam, width=1e-7):
-    """The order of decreasing lam, and where groups of breaks begin.
+    """The order of decreasing lam, and the positions in it where groups of breaks begin.
 
-    Breaks of a group are closer than a fraction `width`.
+    Neighbours in a group differ by less than a fraction `width`.
     """
     order = np.argsort(-lam, kind="stable")
     lam = lam[order]
@@ -265,30 +266,30 @@ def _groups(lam, width=1e-7):
 
 # %% ../../nbs/selection/curve.ipynb #s005
 def signs_of(differences, tolerance):
-    """-1, 0 or 1, where 0 stands for differences up to a tolerance."""
+    """Signs -1, 0 or 1; 0 for absolute differences up to a tolerance."""
     signs = np.sign(differences)
     return np.where(np.abs(differences) <= tolerance, 0, signs).astype(np.int8)
 
 # %% ../../nbs/selection/curve.ipynb #s008
-PER_DECADE, ENTRIES = 50, 1 << 22  # lambdas of the grid; numbers at a time
-HALVINGS = 40  # of a cell of the grid, in the logarithm of lambda
+PER_DECADE, ENTRIES = 50, 1 << 22  # lambdas of the grid in a decade; numbers stored at a time
+HALVINGS = 40  # bisections of a cell of the grid, in the logarithm of lambda
 
 
 def spectral_crossings(path, X_val, better, worse, tie_tol=PATH_TIE_TOL):
-    """Every change of sign of a preference's difference that a grid shows.
+    """Find the changes of sign of preferences' score differences between points of a grid.
 
     Parameters
     ----------
     path : SolutionPath
-        With `scale`, ``components(X_new)`` (p, r) and ``shares(lams)`` (q, r), whose product are
-        the scores.
+        Has `scale`, ``components(X_new)`` (p, r) and ``shares(lams)`` (q, r). The scores are
+        ``components(X_new) @ shares(lams).T``.
     X_val, better, worse, tie_tol, returns
         As in :func:`rankbook.selection.crossings.crossings`.
 
     Notes
     -----
-    For a grid of q lambdas, r components, m preferences and C changes
-    O(q (p r + m) + HALVINGS C r).
+    O(q (p r + m) + HALVINGS C r) for a grid of q lambdas, r components, m preferences and C
+    changes.
     """
     F, (low, high) = path.components(X_val), path.scale
     grid = np.geomspace(high, low, 2 + int(PER_DECADE * np.log10(high / low)))
@@ -319,9 +320,9 @@ def spectral_crossings(path, X_val, better, worse, tie_tol=PATH_TIE_TOL):
 
 # %% ../../nbs/selection/curve.ipynb #c015
 def _as_curve(path, lam, values, metric):
-    """The curve of `values` (s + 1,), before the first and after each of the breaks `lam`.
+    """The curve with `values` (s + 1,): one above the first break `lam`, and one below each break.
 
-    Steps up to 1e-12 are none: sums of weights round.
+    Steps of at most 1e-12 are removed as rounding errors.
     """
     keep = np.flatnonzero((np.abs(np.diff(values)) > 1e-12) & (lam > path.domain[0]))
     exact = not hasattr(path, "components")
@@ -333,9 +334,9 @@ def _as_curve(path, lam, values, metric):
 
 
 def order_changes(path, *arguments):
-    """The crossings of a path with breakpoints, or of one without.
+    """Crossings of a path with or without breakpoints.
 
-    Arguments and answer are those of :func:`rankbook.selection.crossings.crossings`.
+    Arguments and returned values as in :func:`rankbook.selection.crossings.crossings`.
     """
     if hasattr(path, "components"):
         return spectral_crossings(path, *arguments)
@@ -359,7 +360,7 @@ SHRUNK = 10 ** (
 
 
 def require_probabilities(loss):
-    """An ArgumentError if the scores of a loss do not give probabilities of preferences."""
+    """Raise ArgumentError if the scores of a loss do not determine probabilities."""
     rule = getattr(loss, "rule", None)
     is_own = callable(getattr(rule, "probability", None))
     if not (isinstance(loss, PlackettLuce) or type(rule) is Logistic or is_own):
@@ -372,8 +373,8 @@ def require_probabilities(loss):
 def mean_log_loss(loss, target):
     """The mean log loss of preferences or choices, as a function of scores (n,).
 
-    For orders the target is read by the loss. Counted preferences are not listed; a pair costs some
-    3 ns with the logistic loss, and 100 ns with an own one. An order of N places costs O(N).
+    Preferences made from grades are not enumerated. A pair costs about 3 ns with the logistic
+    loss, and 100 ns with your own loss. An order of N places costs O(N).
     """
     if isinstance(loss, PlackettLuce):
         try:
@@ -388,7 +389,7 @@ def mean_log_loss(loss, target):
 
 
 def _log_loss_curve(path, X_val, target):
-    """The mean log loss of preferences or choices, one value for each range of a path."""
+    """Mean log loss of preferences or choices, with one value for each range of a path."""
     value = mean_log_loss(path.problem.loss, target)
     first, *later = (scores[-1] / lams[-1] for lams, scores in path.breakpoint_scores(X_val))
     middles = np.r_[0.0, np.sqrt(SHRUNK[1:] * SHRUNK[:-1])]
@@ -398,7 +399,7 @@ def _log_loss_curve(path, X_val, target):
 
 # %% ../../nbs/selection/curve.ipynb #c018
 def _auc_curve(crossed, y, query):
-    """The mean AUC over the queries with both values."""
+    """The mean AUC over the queries that contain both values of y."""
     values = np.unique(y)
     if values.size > 2:
         raise ArgumentError(
@@ -465,7 +466,7 @@ METRICS += ("average_precision", "reciprocal_rank", "error")
 
 
 def curve_metric(metric, k=None, known=METRICS):
-    """The name and the k of a metric of curves, ("ndcg", 10) for ``"ndcg@10"``, checked."""
+    """Check a metric; return its name and k, for example ("ndcg", 10) for ``"ndcg@10"``."""
     name, k = split_metric(metric, k)
     if not isinstance(name, str) or name not in known:
         raise unknown_name("metric", metric, known)
@@ -505,22 +506,23 @@ def validation_curve(
         Query ids, in any order; one query by default. Preferences contain their queries.
     metric : str, default "disagreement"
         "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map") and
-        "reciprocal_rank" (or "mrr") as in :mod:`rankbook.metrics`; or "error", for two classes the
-        error at the best cut for each lambda, see :func:`rankbook.metrics.best_cuts`; or
-        "log_loss", for paths of losses with probabilities. Disagreement, error and log loss are to
-        be minimised, the others to be maximised. For labels the only metric is the error of the
-        predicted classes.
+        "reciprocal_rank" (or "mrr") are the metrics of :mod:`rankbook.metrics`. "error" is the
+        error of two classes at the best cut for each lambda, see
+        :func:`rankbook.metrics.best_cuts`. "log_loss" is for paths of losses with probabilities.
+        Disagreement, error and log loss are minimised, the others maximised. For labels the only
+        metric is the error of the predicted classes.
     k : int, optional
-        Number of ranks that count, for "ndcg"; all by default.
+        Number of ranks that count for "ndcg"; all by default.
     tie_tol : float, default 1e-10
-        Scores that differ by no more than this fraction of the largest absolute score at both ends
-        of a segment tie there; a tie counts 1/2. Equal rows of X_val always tie.
+        Two scores tie on a segment if at both its ends they differ by at most this fraction of the
+        largest absolute score. A tie counts 1/2. Equal rows of X_val always tie.
 
     Returns
     -------
     ValidationCurve
-        Values are shares of the total weight for the disagreement, of the items for the error, and
-        means over the queries for the others.
+        Values are shares of the total weight for the disagreement, shares of the items for the
+        error, means over preferences or choices for the log loss, and means over queries for the
+        others.
 
     Raises
     ------
@@ -532,12 +534,13 @@ def validation_curve(
     The cost is given in :func:`rankbook.selection.crossings.crossings`; on average it is lower than
     the cost of the path. NDCG costs O(n log n) more for each crossing in a query of n.
 
-    The log loss is that of :func:`rankbook.metrics.log_loss` for the function of each range. On a
-    path of loss="plackett-luce" it is the mean of minus the logarithm of the probability of each
-    choice in `prefs_val`, which must be orders, or preferences of scores or survival times. Above
-    the first breakpoint it is found on a grid. It costs a sum over the preferences for each range,
-    and 41 more. The disagreement is the default for every loss: it depends on the order only, so it
-    can choose a lambda whose probabilities are far too extreme or too close to 1/2.
+    The log loss is :func:`rankbook.metrics.log_loss` for the function of each range. For
+    loss="plackett-luce" it is minus the log-probability of a choice in `prefs_val`, averaged over
+    all choices, and `prefs_val` must be orders, or preferences of scores or survival times. Above
+    the first breakpoint it is computed on a grid of 41 lambdas. The cost is one sum over the
+    preferences for each range and each lambda of the grid. The default metric is the disagreement
+    for every loss. It depends only on the order, so it can choose a lambda whose probabilities are
+    far too extreme or too close to 1/2.
 
     Examples
     --------
@@ -617,7 +620,7 @@ def validation_curve(
 def disagreement_error(
     prefs: Preferences, scores: np.ndarray, qid: np.ndarray | None = None
 ) -> float:
-    """The standard error of the disagreement of scores with preferences.
+    """Standard error of the disagreement of scores with preferences.
 
     Parameters
     ----------
@@ -625,7 +628,8 @@ def disagreement_error(
         At least one of positive weight.
     scores : ndarray of shape (n,)
     qid : ndarray of shape (n,), optional
-        If given, with two different values at least, queries count as independent; else items do.
+        If it has at least two different values, queries are treated as independent; otherwise
+        items are.
 
     Returns
     -------
@@ -658,7 +662,7 @@ def largest_within(curve: ValidationCurve, excess: float) -> float:
     Returns
     -------
     float
-        As the rule "largest" of :func:`choose_lambda` has it. O(s).
+        Chosen by the rule "largest" of :func:`choose_lambda`. O(s).
     """
     worse = np.abs(curve.values - curve.optimum) > excess + 1e-12
     return ValidationCurve(curve.breaks, worse.astype(float), curve.scale).choose("largest")

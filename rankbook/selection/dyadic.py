@@ -28,7 +28,7 @@ LEAVE_OUT = ("objects", "labels", "pairs", "both")
 
 
 def check_setting(leave_out, Y, L):
-    """Refuse a table Y (n, k) and a label kernel L (k, k) that a setting cannot be judged on."""
+    """Raise ArgumentError if a setting cannot be validated on a table Y (n, k) and kernel L."""
     as_choice("leave_out", leave_out, LEAVE_OUT)
     (n, k), new_labels = Y.shape, leave_out in ("labels", "both")
     if leave_out in ("objects", "both") and n < 2:
@@ -40,12 +40,12 @@ def check_setting(leave_out, Y, L):
     if new_labels and not (L - np.diag(L.diagonal())).any():
         raise ArgumentError(
             f"leave_out is {leave_out!r} and label_kernel relates no label to another",
-            "a label kernel from which the score of a new label follows",
+            "a label kernel with nonzero entries between different labels",
         )
 
 # %% ../../nbs/selection/dyadic.ipynb #dy08
 class DyadicTable:
-    """A table Y (n, k) without gaps in the eigenvectors of its objects and its labels.
+    """A table Y (n, k) without gaps, with eigenvectors of its objects and labels.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class DyadicTable:
 
 
 def objects_out(table, mu):
-    """c (n, k - 1) of each object without itself, and Q / P (n, k - 1). O(n r k)."""
+    """Coefficients c (n, k - 1), row i without object i, and Q / P (n, k - 1). O(n r k)."""
     U, s = table.U, table.s[:, None]
     D, squares = s * table.t + mu, U**2
     P = squares @ (1 / D) + table.unseen / mu
@@ -74,12 +74,12 @@ def objects_out(table, mu):
 
 
 def without_objects(table, lam):
-    """Scores (n, k) of the labels of each object by the function learnt without the object."""
+    """Scores (n, k) of the labels of each object when the object is left out."""
     return (objects_out(table, lam / len(table.V))[0] * table.t) @ table.V.T
 
 # %% ../../nbs/selection/dyadic.ipynb #dy10
 def relative_left_out(V, targets, values, mu):
-    """Scores (p, k) minus the mean of each row, of labels left out of p regressions on labels.
+    """Scores (p, k), minus row means, of labels that are left out of p regressions on labels.
 
     Regression j has the kernel V diag(values[j]) V' and the targets V targets[j]. O(p k^2).
     """
@@ -90,7 +90,7 @@ def relative_left_out(V, targets, values, mu):
 
 
 def without_labels(table, lam):
-    """Relative scores (n, k) of each label by the function learnt without it. O(n r k + r k^2)."""
+    """Relative scores (n, k) of each label when it is left out. O(n r k + r k^2)."""
     k = len(table.V)
     values = np.outer(table.s, table.t)
     f = relative_left_out(table.V, table.G, values, lam / (k - 1))
@@ -98,7 +98,7 @@ def without_labels(table, lam):
 
 # %% ../../nbs/selection/dyadic.ipynb #dy12
 def without_pairs(table, lam):
-    """Relative scores (n, k) of each pair by the function learnt without it. O(n r k + n k^2)."""
+    """Relative scores (n, k) of each pair when it is left out. O(n r k + n k^2)."""
     k, V = len(table.V), table.V
     c, ratio = objects_out(table, lam / k)
     known = c * table.t
@@ -107,7 +107,7 @@ def without_pairs(table, lam):
 
 # %% ../../nbs/selection/dyadic.ipynb #dy14
 def without_both(table, label, rest, lam):
-    """Relative scores (n,) of a label for each object, without either. O(n r k).
+    """Relative scores (n,) of a label for each object when both are left out. O(n r k).
 
     `table` holds the other labels only; `label` (k,) is their kernel with the label, and `rest`
     (k, k) their kernel with each other.
@@ -117,17 +117,17 @@ def without_both(table, label, rest, lam):
 
 # %% ../../nbs/selection/dyadic.ipynb #dy16
 def leave_out_scores(path, leave_out, lams):
-    """Scores of every pair of object and label by functions learnt without it, for every lambda.
+    """Compute leave-out scores of every pair of object and label, for every lambda.
 
     Parameters
     ----------
     path : rankbook.paths.spectral.SpectralPath
         Of a :class:`rankbook.LabelRankRLSProblem` without gaps, by the solver "kronecker".
     leave_out : {"objects", "labels", "pairs", "both"}
-        What the training set of a pair lacks: the object of the pair, its label, the pair alone,
-        or the object and the label.
+        What is left out to predict a pair: its object, its label, only the pair, or its object and
+        its label.
     lams : array-like of shape (l,)
-        Each > 0. The rest is trained at the same lambda.
+        Each > 0. Training on the rest uses the same lambda.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def leave_out_scores(path, leave_out, lams):
     Raises
     ------
     ValueError
-        If the path is of another kind, objects have weights, scores are missing, or what is left
+        If the path is of another kind, objects have weights, scores are missing, or the part left
         out cannot be predicted from the rest.
 
     Notes
@@ -181,7 +181,7 @@ def leave_out_scores(path, leave_out, lams):
 
 # %% ../../nbs/selection/dyadic.ipynb #dy20
 def fold_masks(leave_out, there, cv, random_state):
-    """Pairs (training, judged) of masks (n, k) of the known scores `there`, a fold at a time."""
+    """Pairs of masks (n, k) of the known scores `there`: training and validation of each fold."""
     n, k = there.shape
     most = dict(objects=n, labels=k, pairs=int(there.sum()), both=min(n, k))[leave_out]
     cv = as_count("cv", cv, 2, most, f" with leave_out={leave_out!r}")
@@ -221,22 +221,22 @@ def rounding_limits(path, scores, lams):
 
 
 def retrained_scores(problem, Y, train, judged, lams, solver="auto"):
-    """Scores by the functions learnt from a part of a table, and up to which difference they tie.
+    """Scores of functions trained on a part of a table, and the differences that count as ties.
 
     Parameters
     ----------
     problem : LabelRankRLSProblem or LabelRankSVMProblem
-        Of the whole table.
+        Problem of the whole table.
     Y : ndarray of shape (n, k)
     train, judged : ndarrays of shape (n, k), bool
     lams : ndarray of shape (l,)
     solver : str, type or instance
-        For a part with gaps, and for the ranking SVM.
+        Used for a part with gaps, and for the ranking SVM.
 
     Returns
     -------
     scores : ndarray of shape (l, p, q)
-        Of the p objects and q labels that have a judged pair.
+        Scores of the p objects and q labels that have a validation pair.
     limits : ndarray of shape (l,)
     """
     masks = (train, judged)
@@ -265,7 +265,7 @@ def retrained_scores(problem, Y, train, judged, lams, solver="auto"):
 
 # %% ../../nbs/selection/dyadic.ipynb #dy24
 def dyadic_values(problem, lams, leave_out, cv="loo", random_state=None, solver="auto"):
-    """The disagreement of what is left out of a table, for every lambda, and the scores.
+    """Leave-out disagreement on a table for every lambda, and the leave-out scores.
 
     Parameters
     ----------
@@ -274,7 +274,8 @@ def dyadic_values(problem, lams, leave_out, cv="loo", random_state=None, solver=
     lams : array-like of shape (l,)
     leave_out : {"objects", "labels", "pairs", "both"}
     cv : "loo" or int
-        One at a time, by :func:`leave_out_scores`; or the number of folds.
+        "loo" leaves out one at a time, see :func:`leave_out_scores`. A number is the number of
+        folds.
     random_state : None, int, numpy Generator or RandomState
         Assigns the folds; None is seed 0.
     solver : str, type or instance
@@ -285,7 +286,7 @@ def dyadic_values(problem, lams, leave_out, cv="loo", random_state=None, solver=
     values : ndarray of shape (l,)
         The mean, over objects and folds, of the share of wrong pairs of labels.
     scores : ndarray of shape (l, n, k)
-        NaN where a score is missing in y. Those of different folds have different levels.
+        NaN where a score is missing in y. Scores of different folds differ by unknown constants.
 
     Raises
     ------

@@ -24,18 +24,18 @@ from ..problems.plackett_luce import PlackettLuce
 
 @dataclass(frozen=True)
 class Fold:
-    """What is trained on, and what is left out.
+    """Training and validation part of one fold.
 
     Attributes
     ----------
     train, test : ndarrays of int
-        Rows of the items of the two parts.
+        Row numbers of the training items and of the items left out.
     prefs : Preferences or Orders
-        Between the items of the training part.
+        Preferences for training, between the items `train`.
     target : Preferences, Orders or ndarray
-        Between the items left out, or their scores.
+        Preferences for validation, between the items `test`, or the scores of these items.
     qid : ndarray or None
-        The queries of the items left out, for scores.
+        Query ids of the items `test` if `target` holds scores.
     """
 
     train: np.ndarray
@@ -46,10 +46,10 @@ class Fold:
 
 # %% ../../nbs/selection/folds.ipynb #c004
 def stratified_order(key, k, rng=None):
-    """The places of `key` (n,) from the lowest up, ties in their order.
+    """The indices that sort `key` (n,) in ascending order; ties keep their order.
 
-    A Generator `rng` shuffles ties, and of each `k` neighbours those without a tie.
-    O(n log n).
+    A Generator `rng` shuffles ties, and elements without a tie within each block of `k`
+    neighbours. O(n log n).
     """
     if rng is None:
         return np.argsort(key, kind="stable")
@@ -61,7 +61,7 @@ def stratified_order(key, k, rng=None):
 
 
 def stratified_items(y, k, rng=None):
-    """The fold (n,) of items with scores y (n,): one after the other, by score."""
+    """The fold (n,) of items with scores y (n,), assigned in turn by increasing score."""
     fold = np.empty(y.size, dtype=np.intp)
     fold[stratified_order(y, k, rng)] = np.arange(y.size) % k
     return fold
@@ -70,7 +70,8 @@ def stratified_items(y, k, rng=None):
 def stratified_queries(query, k, rng=None):
     """The fold (n,) of items of the queries `query` (n,), numbered from 0.
 
-    Each query goes to the lightest fold, the largest first. O(n + q k) for q queries.
+    Queries are assigned from the largest to the smallest, each to the fold with the fewest items.
+    O(n + q k) for q queries.
     """
     sizes, load = np.bincount(query), np.zeros(k)
     fold = np.empty(sizes.size, dtype=np.intp)
@@ -88,11 +89,11 @@ def fold_numbers(y, query, k, rng=None):
     y : ndarray of shape (n,)
         Scores.
     query : ndarray of shape (n,) or None
-        Numbers of the queries; of several, each stays in one fold.
+        Numbers of the queries. If there are several, each stays in one fold.
     k : int
         Number of folds.
     rng : numpy Generator, optional
-        Shuffles; without it the folds are always the same.
+        Shuffles the items; without it the folds are always the same.
 
     Returns
     -------
@@ -104,12 +105,13 @@ def fold_numbers(y, query, k, rng=None):
 
 # %% ../../nbs/selection/folds.ipynb #c010
 def make_folds(cv, X, y, query, random_state=None):
-    """Pairs (training items, items left out), two arrays of ints each.
+    """Folds of items, as pairs of index arrays (training, left out).
 
     Parameters
     ----------
     cv : int, splitter or iterable
-        Number of folds, at least 2; an object with ``split(X, y, groups)``; or the pairs.
+        Number of folds, at least 2; a splitter with ``split(X, y, groups)``; or a list of pairs
+        (training, left out).
     X, y : ndarrays of shape (n, d) and (n,)
     query : ndarray of shape (n,) or None
         Numbers of the queries.
@@ -141,7 +143,7 @@ def make_folds(cv, X, y, query, random_state=None):
 
 # %% ../../nbs/selection/folds.ipynb #c011
 def deal_folds(cv, X, y, query, rng=None):
-    """The folds of :func:`make_folds`, as pairs of arrays of ints, whatever they hold."""
+    """The folds of :func:`make_folds`, without checking that their parts have preferences."""
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         cv = as_count("cv", cv, 2, max(2, y.size), ", the number of items")
         fold = fold_numbers(y, query, cv, rng)
@@ -174,22 +176,23 @@ BY = ("item", "pair", "group", "order")
 
 # %% ../../nbs/selection/folds.ipynb #sp07
 def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
-    """The folds of preferences, and how many of these are validated in none of them.
+    """Folds of preferences, and the number of preferences that no fold validates.
 
     Parameters
     ----------
     cv : int, splitter or iterable
-        As for :func:`rankbook.selection.folds.make_folds`: of items, of which a splitter sees
-        `X`, their wins less losses, and the groups; or, by pair, of preferences, of which it sees
-        (better, worse), their weights, and the groups.
+        As for :func:`rankbook.selection.folds.make_folds`. A splitter receives one row for each
+        item: `X`, wins minus losses as target, and the groups. By pair it receives one row for each
+        preference: (better, worse), the weights as target, and the groups. By order it receives
+        one row for each order: its number, its weight as target, and the groups.
     X : ndarray of shape (n, d)
     prefs : Preferences or Orders
     by : {"item", "pair", "group", "order"}, default "item"
-        By pair for preferences only, by order for orders only, whose weights a splitter then sees.
+        What is divided into folds. "pair" is for preferences only, "order" for orders only.
     groups : array-like of shape (n,), (m,) or (r,), optional
-        At least two ids: one for each item by group, one for each preference by pair, one for each
-        order by order; by default every pair of compared items, or every order, is a group of its
-        own.
+        At least two different ids: for each item if `by` is "group", for each preference if it is
+        "pair", for each order if it is "order". By default every pair of compared items, or every
+        order, is a group of its own.
     random_state : None, int, numpy Generator or RandomState, default None
 
     Returns
@@ -260,7 +263,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
 
 # %% ../../nbs/selection/folds.ipynb #sp08
 def group_numbers(prefs, by, groups=None):
-    """Numbers of what stays together: items (n,), preferences (m,) or orders (r,), or None."""
+    """Group numbers of items (n,), preferences (m,) or orders (r,); None without groups."""
     if groups is not None and by == "item":
         raise ArgumentError(
             "groups is given and fold_by is 'item'",
@@ -308,14 +311,14 @@ def _needs_groups(cv):
 
 
 def _touched(prefs, test, by):
-    """Which preferences (m,) are among the items, or pairs, left out."""
+    """Whether each preference (m,) is left out, by pair, or both its items are."""
     left_out = np.zeros(len(prefs) if by == "pair" else prefs.n_items, dtype=bool)
     left_out[test] = True
     return left_out if by == "pair" else left_out[prefs.better] & left_out[prefs.worse]
 
 
 def _chosen_within(orders, test):
-    """Which places (N,) are choices among two of the items left out, or more."""
+    """Whether each place (N,) is a choice among at least two of the items left out."""
     left_out = np.zeros(orders.n_items, dtype=bool)
     left_out[test] = True
     there, (groups, starts) = left_out[orders.item], orders.edges
@@ -325,7 +328,7 @@ def _chosen_within(orders, test):
 
 
 def _refuse_empty(folds, by, kept, other):
-    """An error for a fold of which a part has no preference that weighs something."""
+    """Raise ArgumentError if a part of a fold has no preference of positive weight."""
     for f, fold in enumerate(folds):
         for part, what in ((fold.prefs, "train on"), (fold.target, "validate")):
             if len(part) == 0 or weighs_nothing(part):

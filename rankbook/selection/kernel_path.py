@@ -45,7 +45,7 @@ class KernelPath:
     lam : float
     gammas : ndarray of shape (g,), rising
     solutions : tuple of Solution
-        At each gamma, with its certificate.
+        Solution at each gamma, with its certificate.
     solver : str, type or instance
     """
 
@@ -63,16 +63,16 @@ class KernelPath:
         Parameters
         ----------
         gamma : float > 0
-            Outside the range of `gammas`, the first or last answer is used.
+            Outside the range of `gammas`, the first or last solution is used.
         tol : float > 0, optional
-            Largest relative gap to accept. Where interpolation proves less, the problem is solved
-            at this gamma, beginning with the interpolated answer. By default the interpolated
-            answer is returned, and its certificate tells how far from optimal it may be.
+            Largest relative gap to accept. If interpolation has a larger gap, the problem is solved
+            at this gamma, starting from the interpolated solution. By default the interpolated
+            solution is returned, and its certificate bounds its distance from the optimum.
 
         Returns
         -------
         Solution
-            A ConvergenceWarning comes with a relative gap above `tol` after solving.
+            A ConvergenceWarning is issued if the relative gap is above `tol` after solving.
 
         Notes
         -----
@@ -98,7 +98,7 @@ class KernelPath:
     def gaps(self) -> np.ndarray:
         """Relative gaps (g - 1,) of `solution` half-way (in log gamma) between neighbours.
 
-        They are usually close to the largest gap between these neighbours. O(g n^2 d).
+        Each is usually close to the largest gap between its two neighbours. O(g n^2 d).
         """
         middle = np.sqrt(self.gammas[1:]) * np.sqrt(self.gammas[:-1])
         return locked(np.array([self.solution(g).certificate.relative_gap for g in middle]))
@@ -116,7 +116,8 @@ def kernel_path(
     Parameters
     ----------
     problem : RankSVMProblem
-        With the kernel "rbf" or "poly" and the L2 penalty; the gamma of this kernel is ignored.
+        A problem with the kernel "rbf" or "poly" and the L2 penalty. The gamma of this kernel is
+        ignored.
     lam : float > 0
     gammas : array-like of shape (g,)
         All > 0, in any order.
@@ -134,9 +135,9 @@ def kernel_path(
 
     Notes
     -----
-    A kernel matrix, O(n^2 d), and a solution for each gamma. No matrix is kept. The relative gap
-    between two gammas is not bounded in advance: the attribute `gaps` of the path measures it
-    half-way, and ``path.solution(gamma, tol)`` solves again where it exceeds `tol`.
+    Each gamma costs a kernel matrix, O(n^2 d), and a solution. No matrix is kept. The relative gap
+    between two gammas is not bounded in advance. The attribute `gaps` of the path measures it
+    half-way, and ``path.solution(gamma, tol)`` solves again if it exceeds `tol`.
 
     Examples
     --------

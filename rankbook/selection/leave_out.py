@@ -30,7 +30,7 @@ class LeaveOut:
     Parameters
     ----------
     path : rankbook.paths.spectral.SpectralPath
-        Of a :class:`rankbook.RankRLSProblem` with scores y, by the solver "rls" or "sparse-rls".
+        Path of a :class:`rankbook.RankRLSProblem` with scores y, by "rls" or "sparse-rls".
 
     Attributes
     ----------
@@ -52,12 +52,10 @@ class LeaveOut:
         if self.graph.weight is not None:
             raise ArgumentError(
                 "item_weight is given in the problem of the path",
-                "a problem without item_weight, since items that are left out are counted",
+                "a problem without item_weight, since leaving out assumes unit weights",
             )
         if not hasattr(problem.target, "Y"):
-            raise ArgumentError(
-                "graph has margins in the place of scores", "a problem with scores y"
-            )
+            raise ArgumentError("graph has margins in place of scores", "a problem with scores y")
         self.Y = problem.target.Y
         self.problem, self.scores = problem, None
         if isinstance(path, WeightPath):
@@ -73,9 +71,9 @@ class LeaveOut:
 
     @cached_property
     def parts(self):
-        """The queries that have to be left out as a whole; None if any items may be.
+        """The :class:`rankbook.preferences.laplacians.Queries` to leave out as a whole, or None.
 
-        They are :class:`rankbook.preferences.laplacians.Queries`.
+        None means that any items can be left out.
         """
         if self.is_global or self.graph.kind == "identity":
             return None
@@ -116,19 +114,19 @@ def right_sides(form, inverse):
 
 # %% ../../nbs/selection/leave_out.ipynb #c007
 def same_part(parts, items):
-    """(m, s, s) 1 where two items of a group (m, s) are of one part, else 0."""
+    """(m, s, s) 1 where two items of a group (m, s) belong to the same part, else 0."""
     part = parts.query[items]
     return (part[:, :, None] == part[:, None, :]).astype(float)
 
 # %% ../../nbs/selection/leave_out.ipynb #c012
 def check_groups(form, groups):
-    """Groups of items as arrays of ints, each of which the problem can do without.
+    """Check groups of items to leave out, and return them as arrays of ints.
 
     Raises
     ------
     ValueError
-        If an item is not there or twice in a group, a group is empty or everything, or it holds a
-        part of a query of several or of a component.
+        If an item is out of range or twice in a group, a group is empty or contains all items, or
+        a group contains only a part of a connected component or of one of several queries.
     """
     checked = [as_array(f"groups[{g}]", h) for g, h in enumerate(groups)]
     if not checked:
@@ -148,7 +146,7 @@ def check_groups(form, groups):
             raise ArgumentError(f"groups[{g}] has an item twice", "different items")
         if h.size == form.n:
             raise ValueError(
-                f"groups[{g}] leaves out all {form.n} items; some have to be left to learn from."
+                f"groups[{g}] leaves out all {form.n} items; at least one must remain for training."
             )
     what = "query" if form.graph.kind == "queries" else "connected component of the graph"
     for g, h in enumerate(checked if form.parts is not None else ()):
@@ -158,13 +156,13 @@ def check_groups(form, groups):
             q = split[0]
             raise ArgumentError(
                 f"groups[{g}] holds {inside[q]} of the {form.parts.sizes[q]:.0f} items of a {what}",
-                "whole ones, since leaving out a part changes the weight of the rest",
+                "all or none, since leaving out a part changes the weight of the rest",
             )
     return checked
 
 # %% ../../nbs/selection/leave_out.ipynb #c015
-SMALL = 32  # items of a group, up to which products of pairs are written down
-CHUNK = 1 << 20  # numbers that are written down at a time
+SMALL = 32  # largest group for which the products of pairs are stored
+CHUNK = 1 << 20  # numbers stored at a time
 
 
 def products_of_pairs(rows, inverse):
@@ -225,7 +223,7 @@ def left_out_residuals(form, items, inverse, b):
 
 # %% ../../nbs/selection/leave_out.ipynb #c020
 def downdated_scores(form, h, lams, level=True):
-    """Scores (len(lams), s, k) of a group h, from the sums P'LP and P'Ly of the others.
+    """Scores (len(lams), s, k) of a group h, from the sums P'LP and P'Ly over the other items.
 
     O(p^3 + s p^2), and s p k for each lambda.
     """
@@ -255,7 +253,7 @@ def downdated_scores(form, h, lams, level=True):
 def without(form, h, r, inverse):
     """E (right - R_h' r) (p, l, k) for a group h with residuals r (l, s, k).
 
-    This is the function learnt without it. O(p l k) for each item.
+    This is the function trained without the group. O(p l k) for each item.
     """
     return inverse[:, :, None] * (
         form.spectrum.right[:, None, :] - np.tensordot(form.rows[h], r, axes=(0, 1))
@@ -263,41 +261,40 @@ def without(form, h, r, inverse):
 
 # %% ../../nbs/selection/leave_out.ipynb #c023
 def leave_out_predictions(path, groups, lams, level=True):
-    """Scores of items by functions that were learnt without them, exactly, for every lambda.
+    """Exact scores of groups of items by functions trained without the group, for every lambda.
 
     Parameters
     ----------
     path : rankbook.paths.spectral.SpectralPath
-        Of the problem with all items; by the solver "rls" or "sparse-rls".
+        Path of the problem with all items, by the solver "rls" or "sparse-rls".
     groups : iterable of array-like of int
-        Items to leave out together, one group after the other: whole queries where there are
-        several, or whole connected components of a graph of weights; any items of a single query or
-        for the graph "identity". Groups may overlap.
+        Each group is left out in turn. If there are several queries, a group consists of whole
+        queries; for a graph of weights, of whole connected components. For a single query or the
+        graph "identity", any items may form a group. Groups may overlap.
     lams : array-like of shape (l,)
-        Each > 0. The rest is trained at the same lambda.
+        Each > 0. Training on the rest uses the same lambda.
     level : bool, default True
-        Whether scores for one query of all items need the intercept: without it, those of a lambda
-        above all eigenvalues, which hardly differ, keep all digits.
+        Whether scores for one query of all items include the intercept. Without it the scores keep
+        all digits at lambdas above all eigenvalues, where they hardly differ.
 
     Returns
     -------
     ndarray of shape (l, N) or (l, N, k)
-        Scores of the N items of the groups in their order; for one query of all items with the
-        intercept that fits the rest best. Of several queries only differences within a query mean
-        anything: the level of a group's scores is that of a kernel measured from the mean of all
-        items.
+        Scores of the N items of the groups in their order. For one query of all items they include
+        the intercept that fits the rest best. With several queries only differences within a query
+        have a meaning.
 
     Raises
     ------
     ValueError
-        If leaving out a group is not a matter of missing rows, or a lambda is too small for the
-        rounding errors; see :func:`rankbook.selection.leave_out.check_groups`.
+        If a group cannot be left out, see :func:`rankbook.selection.leave_out.check_groups`, or a
+        lambda is too small for the rounding errors.
 
     Notes
     -----
-    O(n s p) for each lambda and groups of s items that make up all n, and O(n^2 + n p q) for q
-    queries; p is n, or the number of features or of the basis, whose items stay in it. Groups of
-    more than p items cost O(p^3 + s p^2) for all lambdas.
+    O(n s p) for each lambda if groups of s items make up all n items, and O(n^2 + n p q) for q
+    queries; p is n, or the number of features or basis items. Groups of more than p items cost
+    O(p^3 + s p^2) for all lambdas. A basis item that is left out stays in the basis.
     """
     form, lams = LeaveOut(path), as_lambdas(lams)
     groups = check_groups(form, groups)
@@ -313,7 +310,7 @@ def leave_out_predictions(path, groups, lams, level=True):
 
 # %% ../../nbs/selection/leave_out.ipynb #c024
 def _equal_groups(form, items, lams, level):
-    """Slices of m groups of s items (m, s), and the scores (l, len, s, k) of each slice."""
+    """Yield slices of m groups of s items (m, s), and the scores (l, len, s, k) of each slice."""
     m, s = items.shape
     p = form.rows.shape[1]
     if form.scores is not None and s > p:
@@ -342,17 +339,17 @@ def _equal_groups(form, items, lams, level):
                 parts, place = np.unique(form.parts.query[h], return_inverse=True)
                 inside = without(form, h, residual, inverse)
                 f[at] += np.tensordot(form.means[parts], inside, 1).transpose(1, 0, 2)[:, place]
-            if flat.any() and not (level and form.is_global):  # which no y is added to
+            if flat.any() and not (level and form.is_global):  # then y is not added
                 inside = without(form, h, residual[flat], inverse[:, flat])
                 f[at, flat] = np.tensordot(form.training[h], inside, 1).transpose(1, 0, 2)
         yield part, f.transpose(1, 0, 2, 3)
 
 # %% ../../nbs/selection/leave_out.ipynb #c030
 def tie_share(path, lams):
-    """Up to which share of the size of y held-out scores tie, (l,).
+    """Tolerance (l,) for ties of left-out scores, as a share of the size of y.
 
-    Eigenvalues are exact to eps times the largest, which costs digits where another one plus
-    lambda is small. Those of the dual form that are 0 by the mean of each query cost none.
+    Eigenvalues have an error of eps times the largest, which costs digits if the smallest plus
+    lambda is small. The zero eigenvalue of each query in the dual form costs none.
     """
     values, graph = path.spectrum.values, path.problem.graph
     largest = values.max(initial=0.0)
@@ -366,9 +363,9 @@ def tie_share(path, lams):
 
 
 def merge_ties(scores, group, limit):
-    """Scores (N,) with neighbours of one group (N,) made equal if they hardly differ.
+    """Scores (N,) in which neighbours of a group (N,) that differ by at most `limit` are equal.
 
-    That is by at most `limit`. O(N log N).
+    O(N log N).
     """
     order = np.lexsort((scores, group))
     s, g = scores[order], group[order]
@@ -379,14 +376,16 @@ def merge_ties(scores, group, limit):
 
 # %% ../../nbs/selection/leave_out.ipynb #lb05
 def left_out_scores(R, e, values, right, lams):
-    """Scores (l, s) of a query from all others, up to a constant and a positive factor.
+    """Scores (l, s) of a query by a function trained on all others.
+
+    They are determined up to a constant and a positive factor.
 
     Parameters
     ----------
     R : ndarray of shape (s, p)
-        Its centred rows in the basis of the eigenvectors, times the root of s.
+        Centred rows of the query in the basis of the eigenvectors, times sqrt(s).
     e : ndarray of shape (s,)
-        Its centred scores, times the same.
+        Centred scores of the query, times sqrt(s).
     values : ndarray of shape (p,)
         Eigenvalues of G.
     right : ndarray of shape (p,)
@@ -412,7 +411,7 @@ def left_out_scores(R, e, values, right, lams):
 def off_diagonal(form):
     """The diagonal of L, and the value of its entries off the diagonal.
 
-    Both are 0 for the dual form, which has no L in B.
+    Both are 0 for the dual form, where B does not contain L.
     """
     if form.scores is None:
         return 0.0, 0.0
@@ -424,10 +423,11 @@ TINY = 1e-4  # scores, in units of y, below which y - r has lost too many digits
 
 @dataclass(frozen=True)
 class PairTerms:
-    """The terms of the difference of any pair at one lambda.
+    """Terms of the score difference of any pair at one lambda.
 
-    `inverse` (p,) is 1 / (values + lam'), `b` (n, k), `diagonal` (n,) that of B; `scores` (n, k)
-    and `own` (n,) are t and the diagonal of M, None where y - r keeps its digits.
+    `inverse` (p,) is 1 / (values + lam'), `b` (n, k) the right-hand side and `diagonal` (n,) the
+    diagonal of B. `scores` (n, k) and `own` (n,) are t and the diagonal of M, or None if y - r is
+    accurate.
     """
 
     form: LeaveOut
@@ -439,7 +439,7 @@ class PairTerms:
 
     @property
     def factors(self):
-        """Matrices (n, p), left and right, of the products left E right' that are needed."""
+        """Pairs of matrices (n, p), left and right, of the required products left E right'."""
         R = self.form.rows
         if self.own is None:
             return [(R, R)]
@@ -447,9 +447,10 @@ class PairTerms:
         return [(R, R), (T, R), (R, T)]
 
     def differences(self, products, i, j, column):
-        """f_i - f_j of a column of y for items i, j that broadcast, which may be the same.
+        """f_i - f_j of a column of y, for arrays i and j of items that broadcast.
 
-        The products are entries (i, j) of R E R' and, if needed, (i, j) and (j, i) of M.
+        The products are entries (i, j) of R E R' and, if needed, (i, j) and (j, i) of M. Entries
+        with i = j are not meaningful.
         """
         form, b, B = self.form, self.b[:, column], self.diagonal
         ij = products[0].copy() if form.scores is None else off_diagonal(form)[1] - products[0]
@@ -470,23 +471,23 @@ class PairTerms:
         return t[i] - t[j] - r
 
     def limits(self, share):
-        """The size (k,) up to which differences tie: a share of the largest y, or small score."""
+        """Differences (k,) that count as ties: a share of the largest y, or largest score."""
         of = self.form.Y if self.scores is None else self.scores
         return share * np.abs(of - (of.mean(axis=0) if self.form.is_global else 0)).max(axis=0)
 
 
 def pair_terms(path, lams):
-    """The form of a path whose pairs may be left out, and the :class:`PairTerms` of each lambda."""
+    """Check that pairs can be left out; return the form and the PairTerms of each lambda."""
     form, lams = LeaveOut(path), as_lambdas(lams)
     if form.parts is not None:
         raise ArgumentError(
-            "the pairs of a problem with several queries or a graph of weights cannot be "
-            "left out, for that changes the weight of the rest",
+            "single pairs cannot be left out of a problem with several queries or a graph of "
+            "weights, since that changes the weight of the rest",
             "one query of all items, or the graph 'identity'",
         )
     if form.n < 3:
         raise ArgumentError(
-            f"the problem has {form.n} items", "at least 3, a pair and one to learn from"
+            f"the problem has {form.n} items", "at least 3, a pair and one for training"
         )
     inverse, sign = inverse_at(form, lams, 2), 1.0 if form.scores is None else -1.0
     b = right_sides(form, inverse)
@@ -503,14 +504,15 @@ def pair_terms(path, lams):
     return form, terms
 
 # %% ../../nbs/selection/leave_out.ipynb #p002
-PAIRS = 1 << 20  # pairs that are compared at a time
-FETCH = 100  # multiplications of a product of matrices in the time of one number of a single pair
+PAIRS = 1 << 20  # pairs processed at a time
+FETCH = 100  # multiplications in a matrix product that take as long as fetching one number
 
 
 def pair_blocks(first, second, rows):
-    """Places (m,) of pairs in a list of them, a block of at most `rows` first items at a time.
+    """Yield the pairs in blocks of at most `rows` different first items.
 
-    With each block come its first and second items, sorted, and where in these its pairs stand.
+    Each block has the positions of its pairs in the list, its sorted distinct first and second
+    items, and the indices of its pairs in these.
     """
     order = np.argsort(first, kind="stable")
     ends = np.flatnonzero(np.r_[np.diff(first[order]) != 0, True]) + 1
@@ -523,7 +525,7 @@ def pair_blocks(first, second, rows):
 
 
 def numbered(items):
-    """The different items, sorted, and where in these each stands; without sorting. O(m + n)."""
+    """Sorted distinct items, and the index of each item among them. O(m + n), without a sort."""
     present = np.zeros(items.max() + 1, dtype=bool)
     present[items] = True
     return np.flatnonzero(present), (np.cumsum(present) - 1)[items]
@@ -532,7 +534,7 @@ def numbered(items):
 def block_entries(first, second, inverse, I, J, i, j):
     """Entries (m,) of first diag(column) second' at (I[i], J[j]), for each column of `inverse`.
 
-    O(p) for each pair and column, or for each pair of I and J if that is quicker.
+    O(p) for each pair and column, or for each combination of I and J if that is faster.
     """
     l = inverse.shape[1]
     if l * len(I) * len(J) <= (FETCH + l) * len(i):
@@ -547,14 +549,14 @@ def block_entries(first, second, inverse, I, J, i, j):
 
 # %% ../../nbs/selection/leave_out.ipynb #rc005
 def leave_pair_out_predictions(path, first, second, lams):
-    """f(first) - f(second) of pairs of items, each by the function that was learnt without the two.
+    """f(first) - f(second) of pairs of items, by functions trained without the two items.
 
     Parameters
     ----------
     path : rankbook.paths.spectral.SpectralPath
-        Of a problem with one query of all items, or the graph "identity".
+        Path of a problem with one query of all items, or with the graph "identity".
     first, second : array-like of shape (m,), int
-        Two different items for each pair.
+        The two items of each pair; they must differ.
     lams : array-like of shape (l,)
 
     Returns
@@ -564,8 +566,8 @@ def leave_pair_out_predictions(path, first, second, lams):
     Notes
     -----
     O(p) for each pair and lambda, with p as for
-    :func:`rankbook.selection.leave_out.leave_out_predictions`; of all pairs by products of
-    matrices.
+    :func:`rankbook.selection.leave_out.leave_out_predictions`. If the list contains most pairs, it
+    uses matrix products.
     """
     form, terms = pair_terms(path, lams)
     pairs = np.stack([first, second], axis=1)
@@ -585,14 +587,14 @@ def leave_pair_out_predictions(path, first, second, lams):
 
 # %% ../../nbs/selection/leave_out.ipynb #rc008
 def leave_pair_out(path, lams, query=None):
-    """The share of pairs in the wrong order when each pair is left out.
+    """Share of pairs in the wrong order when each pair is left out.
 
-    Each is ordered by the function that was learnt without its two items; a tie counts one half.
+    A function trained without the two items orders each pair. A tie counts one half.
 
     Parameters
     ----------
     path : rankbook.paths.spectral.SpectralPath
-        Of a problem with one query of all items, or the graph "identity".
+        Path of a problem with one query of all items, or with the graph "identity".
     lams : array-like of shape (l,)
     query : ndarray of shape (n,), int, optional
         Only pairs of one query count; for the graph "identity".
@@ -600,12 +602,12 @@ def leave_pair_out(path, lams, query=None):
     Returns
     -------
     ndarray of shape (l,) or (l, k)
-        1 minus it is the AUC if y has two levels.
+        If y has two levels, it is 1 minus the AUC.
 
     Raises
     ------
     ValueError
-        If no pair has two different y, or pairs cannot be left out of the problem.
+        If all y are equal, or pairs cannot be left out of the problem.
 
     Notes
     -----
@@ -631,7 +633,8 @@ def leave_pair_out(path, lams, query=None):
                 wrong[l, c] += (f <= limit).sum() - 0.5 * (np.abs(f) <= limit).sum()
     if not total.all():
         raise ArgumentError(
-            "y has only pairs of equal scores to leave out", "at least one pair of different scores"
+            "y has no pair of different scores to leave out",
+            "at least one pair of different scores",
         )
     shares = wrong / total
     return shares[:, 0] if form.is_flat else shares

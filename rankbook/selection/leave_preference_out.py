@@ -25,14 +25,14 @@ from .leave_out import tie_share
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl04
 class PreferenceRows(NamedTuple):
-    """What leaving out preferences takes from a path, see :func:`preference_rows`.
+    """Matrices of a path for leaving out preferences, see :func:`preference_rows`.
 
     Attributes
     ----------
     scores : ndarray of shape (n, p)
-        T, of which differences give the rows u.
+        The matrix T. Differences of its rows give the rows u.
     sources : ndarray of shape (n, p)
-        Of which differences give the rows a.
+        Differences of its rows give the rows a.
     power : ndarray of shape (p,)
         Lambda^s.
     """
@@ -43,12 +43,12 @@ class PreferenceRows(NamedTuple):
 
 
 def preference_rows(path):
-    """The :class:`PreferenceRows` of a path. O(n p^2), and O(n^2 p) for the items' kernel.
+    """The :class:`PreferenceRows` of a path. O(n p^2), and O(n^2 p) for a kernel of the items.
 
     Raises
     ------
     TypeError, ValueError
-        If it is not the spectral path of a problem with preferences.
+        If the path is not a spectral path of a problem with preferences.
     """
     if not isinstance(getattr(path, "spectrum", None), Spectrum):
         raise ArgumentError(
@@ -58,14 +58,14 @@ def preference_rows(path):
     problem = path.problem
     if not isinstance(problem.target, MarginTarget):
         raise ArgumentError(
-            "path is of a problem with scores y", "a path of a problem with preferences"
+            "path belongs to a problem with scores y", "a path of a problem with preferences"
         )
     scores = _item_scores(path)
     if isinstance(path, WeightPath) or problem.basis is not None:
         return PreferenceRows(scores, scores, np.ones(scores.shape[1]))
     from scipy.linalg import qr, solve_triangular
 
-    Q, R = qr(path.spectrum.left, mode="economic")  # of independent columns: its pseudo-inverse
+    Q, R = qr(path.spectrum.left, mode="economic")  # for the pseudo-inverse; full column rank
     sources = solve_triangular(R, Q.T, check_finite=False).T
     return PreferenceRows(scores, sources, path.spectrum.values)
 
@@ -83,14 +83,14 @@ def _item_scores(path):
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl07
 def without_preferences(path, rows, pairs, lams):
-    """z (l, p) of the function learnt without some preferences, at every lambda.
+    """Components z (l, p) of the function trained without some preferences, at every lambda.
 
     Parameters
     ----------
     path : SpectralPath
     rows : PreferenceRows
     pairs : ndarray of shape (s,), int
-        Which preferences.
+        Indices of the preferences to leave out.
     lams : ndarray of shape (l,)
 
     Raises
@@ -100,7 +100,7 @@ def without_preferences(path, rows, pairs, lams):
 
     Notes
     -----
-    O(s^2 p + s^3) for each lambda, or O(p^3) for each and O(s p^2) where s > p.
+    O(s^2 p + s^3) for each lambda. If s > p, O(p^3) for each lambda and O(s p^2) once.
     """
     prefs, values = path.problem.target.prefs, path.spectrum.values
     right = path.spectrum.right[:, 0]
@@ -126,29 +126,29 @@ def without_preferences(path, rows, pairs, lams):
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl11
 def left_out_differences(path, removed, judged, lams):
-    """f(better) - f(worse) of preferences, by functions that were learnt without groups of them.
+    """f(better) - f(worse) of preferences, by functions trained without groups of preferences.
 
     Parameters
     ----------
     path : rankbook.paths.spectral.SpectralPath
-        Of a :class:`rankbook.RankRLSProblem` with preferences, by "rls" or "sparse-rls".
+        Path of a :class:`rankbook.RankRLSProblem` with preferences, by "rls" or "sparse-rls".
     removed, judged : lists of ndarrays of int
-        For each group the preferences that it leaves out, and those that are asked for.
+        For each group the preferences to leave out, and the preferences to predict.
     lams : array-like of shape (l,)
-        Each > 0. The rest is trained at the same lambda.
+        Each > 0. Training on the rest uses the same lambda.
 
     Returns
     -------
-    ndarray of shape (l, total number of those judged)
+    ndarray of shape (l, total length of judged)
 
     Raises
     ------
     ValueError
-        If a group leaves nothing of positive weight, or a lambda is too small.
+        If no preference of positive weight remains without a group, or a lambda is too small.
 
     Notes
     -----
-    See :func:`without_preferences` for each group.
+    The cost of each group is given in :func:`without_preferences`.
     """
     rows, lams, prefs = preference_rows(path), as_lambdas(lams), path.problem.target.prefs
     counts = np.count_nonzero(prefs.weight)
@@ -156,8 +156,8 @@ def left_out_differences(path, removed, judged, lams):
     for g, (out, asked) in enumerate(zip(removed, judged)):
         if np.count_nonzero(prefs.weight[out]) == counts:
             raise ValueError(
-                f"group {g} leaves out all {counts} preferences of positive weight; some have to "
-                "be left to learn from."
+                f"group {g} leaves out all {counts} preferences of positive weight; at least one "
+                "must remain for training."
             )
         z = without_preferences(path, rows, out, lams)
         T = rows.scores
@@ -166,13 +166,15 @@ def left_out_differences(path, removed, judged, lams):
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl14
 class LeftOut(NamedTuple):
-    """Groups of preferences, and what is judged of each.
+    """Groups of preferences to leave out.
 
     Attributes
     ----------
     removed, judged : lists of ndarrays of int
+        Preferences left out, and preferences validated, of each group.
     is_pooled : bool
-        Whether all that is judged is one sample, or each group has a value of its own.
+        Whether the validated preferences of all groups form one sample. Otherwise the result is a
+        mean over groups.
     """
 
     removed: list
@@ -181,20 +183,25 @@ class LeftOut(NamedTuple):
 
 
 def preference_groups(cv, X, prefs, by="item", groups=None, random_state=None):
-    """The :class:`LeftOut` of a `cv` that is a word, or else a list of folds; and `n_dropped`.
+    """Groups to leave out, and the number of preferences that are never validated.
 
     Parameters
     ----------
     cv : {"lpo", "query"}, int, splitter or iterable
-        "lpo" by "item" or "pair", "query" for each of the groups; others as in
-        :func:`rankbook.selection.folds.pair_folds`.
+        "lpo" requires `by` "item" or "pair"; "query" leaves out each of the groups. With other
+        values the function returns :func:`rankbook.selection.folds.pair_folds`.
     X, prefs, by, groups, random_state
-        As there.
+        As in :func:`rankbook.selection.folds.pair_folds`.
+
+    Returns
+    -------
+    groups : LeftOut or list of Fold
+    n_dropped : int
 
     Raises
     ------
     ValueError
-        If `cv` asks for what there is not, or a part would have no preference.
+        If `cv` does not fit `by` and `groups`, or a part would have no preference.
     """
     if not isinstance(cv, str):
         return pair_folds(cv, X, prefs, by, groups, random_state)
@@ -203,23 +210,23 @@ def preference_groups(cv, X, prefs, by="item", groups=None, random_state=None):
     words = ("query",) if of_groups else ("lpo",)
     if cv not in words:
         accepted = (*words, "a number of folds", "a splitter")
-        known = " A single item has no preference to judge." if cv == "loo" else ""
+        known = " A single item has no preference to validate." if cv == "loo" else ""
         error = unknown_name("cv", cv, accepted)
-        raise ValueError(f"{error} That is for preferences and fold_by={by!r}.{known}")
-    if by == "group":  # each that has preferences among itself
+        raise ValueError(f"{error} This holds for preferences with fold_by={by!r}.{known}")
+    if by == "group":  # each group that has preferences between its items
         first, last = number[prefs.better], number[prefs.worse]
         inside, count = np.flatnonzero(first == last), number.max() + 1
         judged = [inside[at] for at in members(first[inside], count)]
         both = zip(members(first, count), members(last, count))
         removed = [np.union1d(*ends) for ends in both]
-    else:  # of preferences, or each two items that are compared
+    else:  # groups of preferences, or every two compared items
         removed = judged = members(number)
         if by == "item":
             ends = np.concatenate([prefs.better, prefs.worse])
             of = [at % len(prefs) for at in members(ends, prefs.n_items)]
             of_both = lambda i: np.union1d(of[prefs.better[i]], of[prefs.worse[i]])
             removed = [of_both(at[0]) for at in judged]
-    counts = prefs.weight > 0  # what is judged, and the rest to learn from, have to weigh something
+    counts = prefs.weight > 0  # both the validated part and the rest need a positive weight
     kept = [
         g
         for g, (out, asked) in enumerate(zip(removed, judged))
@@ -229,24 +236,24 @@ def preference_groups(cv, X, prefs, by="item", groups=None, random_state=None):
     if len(found.judged) < 2:
         raise ArgumentError(
             f"cv is {cv!r} and the preferences are of {len(found.judged)} "
-            f"{'group' if of_groups else 'pair of items'} that can be judged by the others",
+            f"{'group' if of_groups else 'pair of items'} that can be validated",
             "at least 2",
         )
     return found, len(prefs) - sum(map(len, found.judged))
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl18
 def missed_share(differences, weight, limits):
-    """The share (l,) of preferences that differences (l, j) do not meet, by weight (j,).
+    """Share (l,) of preferences in the wrong order, from differences (l, j) and weights (j,).
 
-    Those within `limits` (l,) are ties.
+    Differences within `limits` (l,) are ties.
     """
     return missed(differences, 0.0, 1.0, np.asarray(limits)[:, None]) @ weight / weight.sum()
 
 
 def known_preferences(prefs, fold):
-    """Preferences between all items of which those within the training part of a fold count.
+    """Preferences of the training part of a fold, with the row numbers of all items.
 
-    They are counted if `prefs` are. O(n), or O(m) for a list.
+    They are stored as grades if `prefs` are. O(n), or O(m) for a list.
     """
     known, train = fold.prefs, fold.train
     if known.is_counted and known.level_weight is None and len(np.unique(train)) == len(train):
@@ -259,27 +266,27 @@ def known_preferences(prefs, fold):
 
 
 def preference_values(follow, prefs, groups, lams):
-    """The disagreement (l,) of what is left out, at every lambda.
+    """Disagreement (l,) of the left-out preferences at every lambda.
 
     Parameters
     ----------
     follow : callable
-        ``follow(prefs)``, the spectral path of all items and some preferences between them.
+        ``follow(prefs)`` returns the spectral path of all items and some preferences between them.
     prefs : Preferences
     groups : LeftOut or list of Fold
-        As :func:`preference_groups` gives them.
+        As returned by :func:`preference_groups`.
     lams : ndarray of shape (l,)
 
     Returns
     -------
     values : ndarray of shape (l,)
-        By weight; of folds, and of groups of items, the mean.
+        Weighted shares; for folds and groups the mean of their shares.
     path : SpectralPath or None
-        Of all preferences, if it was needed.
+        Path of all preferences, or None for folds.
     """
     if not isinstance(groups, LeftOut):
         values = []
-        for fold in groups:  # its training preferences are learnt from anew
+        for fold in groups:  # a new fit to its training preferences
             asked, path = fold.target, follow(known_preferences(prefs, fold))
             f = (path.shares(lams) * path.spectrum.right[:, 0]) @ _item_scores(path)[fold.test].T
             d = f[:, asked.better] - f[:, asked.worse]
@@ -296,7 +303,7 @@ def preference_values(follow, prefs, groups, lams):
 
 
 def _limits(path, d, lams):
-    """Within what (l,) differences (l, j) tie."""
+    """Size (l,) of differences (l, j) that count as ties."""
     size = np.abs(d).max(axis=1)
     asked = np.abs(path.problem.target.prefs.margin).max()
     below = lams <= path.spectrum.values.max(initial=0.0)
