@@ -37,10 +37,10 @@ from .signs import nearest, sign_violation
 # %% ../../nbs/problems/losses.ipynb #c008
 @dataclass(frozen=True)
 class DualScaling:
-    """The best multiple s a of some multipliers a.
+    """Best multiple s a of some multipliers a.
 
-    It holds its dual value, s, the width of the smoothed hinge that a is the dual of, and the score
-    gradient P'a (n,) where that is asked for.
+    It contains the dual value, s, the width of the smoothed hinge that gave a, and, if requested,
+    the score gradient P'a (n,).
     """
 
     value: float
@@ -50,7 +50,7 @@ class DualScaling:
 
 
 def scaled_dual(linear, quadratic, limit, width=0.0):
-    """The :class:`DualScaling` for D(s a) = linear s - quadratic s^2 / 2 over 0 <= s <= limit."""
+    """Maximise D(s a) = linear s - quadratic s^2 / 2 over 0 <= s <= limit: a DualScaling."""
     top = linear / quadratic if quadratic > 0 else 1.0
     scale = min(max(top, 0.0), limit)
     value = scale * (linear - scale * quadratic / 2) if scale else 0.0  # quadratic may be infinite
@@ -58,9 +58,9 @@ def scaled_dual(linear, quadratic, limit, width=0.0):
 
 
 def dual_norm(problem, gradient):
-    """a'PKP'a for P'a (n,), at least 0 whatever the rounding. One product with K.
+    """Compute a'PKP'a from P'a (n,), at least 0 despite rounding. One product with K.
 
-    With signs it is the square of the nearest weights to X'P'a that have them.
+    With sign constraints it is the squared length of X'P'a after projection on them.
     """
     if isinstance(problem, KernelMap) and problem.is_factored:
         v = nearest(problem.signs, rmatvec(problem.X, gradient))
@@ -68,11 +68,11 @@ def dual_norm(problem, gradient):
     return max(0.0, float(gradient @ problem.matvec(gradient)))
 
 # %% ../../nbs/problems/losses.ipynb #d002
-WIDTHS = 10.0 ** np.arange(-9, 2)  # of smoothed hinges, where none is known
+WIDTHS = 10.0 ** np.arange(-9, 2)  # of smoothed hinges, if none is known
 
 
 def read_preferences(prefs):
-    """The preferences of a problem, if a loss can be summed over them; else an ArgumentError."""
+    """Return preferences that a loss can be summed over; else raise an ArgumentError."""
     if not isinstance(prefs, Preferences):
         advice = "loss='plackett-luce' takes orders." if isinstance(prefs, Orders) else ""
         raise ArgumentError(f"prefs is a {type(prefs).__name__}", "a rankbook.Preferences", advice)
@@ -90,7 +90,7 @@ def read_preferences(prefs):
 
 
 def whole_weight(problem):
-    """The total weight of the preferences of a problem, which may be one of blocks."""
+    """Total weight of the preferences of a problem, which may be a problem in blocks."""
     if isinstance(problem.prefs, Preferences):
         return total_weight(problem.prefs)
     return problem.summed.evaluate(np.zeros(problem.n_items), HINGE).loss
@@ -110,11 +110,11 @@ class Hinge:
         return np.maximum(0.0, t)
 
     def conjugate(self, dual, weight):
-        """What multipliers within their box take off the dual objective: 0."""
+        """Part of the dual objective due to the loss: 0 for multipliers within their box."""
         return 0.0
 
     def lam_max(self, problem):
-        """The lambda above which nothing changes any more, which the penalty knows."""
+        """The lambda above which the solution no longer changes, computed by the penalty."""
         return problem.penalty.lam_max(problem)
 
     def smoothed(self, width):
@@ -133,7 +133,7 @@ class Hinge:
         return scaled_dual(sums.margin, norm / lam, 1.0, width)
 
     def smoothed_scaling(self, problem, lam, f, width):
-        """The :class:`DualScaling` of the smoothed hinge's dual at scores f (n,)."""
+        """The :class:`DualScaling` of the multipliers of a smoothed hinge at scores f (n,)."""
         sums = problem.summed.evaluate(f, smoothed_hinge(width))
         found = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient), width)
         return replace(found, gradient=sums.score_gradient)
@@ -141,8 +141,8 @@ class Hinge:
     def bound(self, problem, lam, f, sums, dual=None):
         """The best :class:`DualScaling`, its box and its complementarity violation.
 
-        `dual` is a :class:`SmoothedDual`, or None for the best of a few; `sums` are those of the
-        loss at scores f (n,). For each width O(n log n) and a product with K.
+        `dual` is a :class:`SmoothedDual`, or None for the best of several widths. `sums` are the
+        sums of the loss at scores f (n,). Each width costs O(n log n) and a product with K.
         """
         widths = WIDTHS if dual is None else [dual.width]
         tried = (self.smoothed_scaling(problem, lam, f, width) for width in widths)
@@ -168,7 +168,7 @@ class SquaredHinge:
         return np.maximum(0.0, t) ** 2
 
     def conjugate(self, dual, weight):
-        """What multipliers take off the dual objective: the sum of a^2 / (4 c)."""
+        """Part of the dual objective due to the loss: the sum of a^2 / (4 c)."""
         counts = weight > 0
         return float(np.sum(dual[counts] ** 2 / weight[counts])) / 4
 
@@ -177,11 +177,11 @@ class SquaredHinge:
         return problem.penalty.lam_max(problem) if problem.penalty.coef_is_weights else np.inf
 
     def smoothed(self, width):
-        """The derivative of the loss, which is smooth as it is."""
+        """The derivative of the loss, which needs no smoothing."""
         return SQUARED
 
     def dual(self, width):
-        """None: the slopes at the answer are the multipliers."""
+        """None, because the slopes at the solution are the multipliers."""
         return None
 
     def scaling(self, lam, sums, norm, width=0.0):
@@ -194,7 +194,7 @@ class SquaredHinge:
     def bound(self, problem, lam, f, sums, dual=None):
         """The best :class:`DualScaling`, its box and its complementarity violation.
 
-        `dual` is an array (m,), or None for the slopes at scores f (n,), which have the given sums.
+        `dual` is an array (m,), or None for the slopes at scores f (n,), whose sums are `sums`.
         """
         if isinstance(dual, SmoothedDual):
             raise ArgumentError(f"dual is {dual}", "an array or None for loss='squared'")
@@ -214,9 +214,10 @@ class SquaredHinge:
         return whole_weight(problem) * 4 * e**2
 
     def feasible(self, prefs, dual, short):
-        """Multipliers (m,) without their negative part, and their violations at shortfalls (m,).
+        """Clip multipliers (m,) at 0, and measure their violations at shortfalls (m,). O(m).
 
-        The box violation comes first, then the worst distance from the slopes in margins. O(m).
+        Returns the multipliers, the box violation, and the largest distance from the slopes, in
+        units of the margin.
         """
         counts = prefs.weight > 0
         share = np.divide(dual, prefs.weight, out=np.abs(dual), where=counts)
@@ -228,10 +229,7 @@ class SquaredHinge:
 
 # %% ../../nbs/problems/losses.ipynb #l2-c009
 def is_summed(problem, dual=None):
-    """Whether the objective is computed by sums over all preferences.
-
-    The sums are those of :mod:`rankbook.preferences.sums`; otherwise their list is used.
-    """
+    """Whether the objective is computed by :mod:`rankbook.preferences.sums`, without a list."""
     ruled = problem.loss.is_smooth or isinstance(dual, SmoothedDual)
     return ruled or (dual is None and not problem.prefs.is_listed)
 
@@ -244,16 +242,16 @@ def dual_value(problem, dual, lam):
 
 # %% ../../nbs/problems/losses.ipynb #c012b
 def significant_weights(problem, gradient, w):
-    """The weights w = X' gradient (d,), 0 where they are a rounding error of their feature.
+    """Set entries of the weights w = X' gradient (d,) to 0 if they are rounding errors.
 
-    O(n + d), and what :attr:`feature_units` costs where they are not known yet.
+    O(n + d), plus the cost of :attr:`feature_units` at first use.
     """
     noise = 16 * np.finfo(float).eps * np.sqrt(gradient @ gradient) / problem.feature_units
     return np.where(np.abs(w) > noise, w, 0.0)
 
 # %% ../../nbs/problems/losses.ipynb #l2-c021
 def violations(prefs, dual, short):
-    """Worst box and complementarity violation of multipliers (m,) at shortfalls (m,)."""
+    """Largest box and complementarity violations of multipliers (m,) at shortfalls (m,)."""
     c = prefs.weight
     share = np.divide(dual, c, out=np.zeros(dual.size), where=c > 0)
     unused = float(np.abs(dual[c == 0]).max(initial=0.0))  # in a box of width 0
@@ -264,16 +262,16 @@ def violations(prefs, dual, short):
 
 
 def hard_violations(prefs, dual, differences):
-    """Violations at lam = 0 of multipliers mu >= 0 (m,), or None, at differences Pf (m,).
+    """Measure violations at lam = 0 of multipliers mu (m,), or None, at differences Pf (m,).
 
     Returns
     -------
     smallest : float
-        The smallest difference, in margins.
+        The smallest difference, in units of its margin.
     positive : ndarray of shape (m,)
-        The multipliers without their negative part.
+        The multipliers, clipped at 0.
     box, complementarity : float
-        Worst violations, in units of the largest multiplier and of the margin.
+        Largest violations, in units of the largest multiplier and of the margin.
     """
     counted = prefs.weight > 0
     mu = np.zeros(len(prefs)) if dual is None else dual
@@ -287,7 +285,7 @@ def hard_violations(prefs, dual, differences):
 
 # %% ../../nbs/problems/losses.ipynb #c033
 def refuse_signed(prefs):
-    """A ValueError that lam is 0, if a margin is not positive."""
+    """Raise a ValueError for lam = 0 if a margin is not positive."""
     if (prefs.margin <= 0).any():
         raise ArgumentError(
             f"lam is 0 and prefs has a margin of {prefs.margin.min():g}",
@@ -297,16 +295,16 @@ def refuse_signed(prefs):
 # %% ../../nbs/problems/losses.ipynb #l2-c022
 @dataclass(frozen=True)
 class L2:
-    """The penalty lam/2 |f|^2."""
+    """Quadratic penalty lam/2 |f|^2."""
 
     name = "l2"
     coef_is_weights = False
 
     def lam_max(self, problem):
-        """The lambda above which every preference is short of its margin (section 5.1 of the same).
+        """The lambda above which every preference is short of its margin; 0 if a rounding error.
 
-        It is 0 if that is a rounding error. O(n^2 + n log n), or O(n d + n log n) for a linear
-        kernel; preferences that are a list cost O(m).
+        See section 5.1 of Zapien et al. (2009). O(n^2 + n log n), or O(n d + n log n) for a linear
+        kernel. For a list of preferences O(m) replaces O(n log n).
         """
         sums = ListedLoss(problem.prefs) if problem.prefs.is_listed else problem.summed
         gradient = sums.full_score_gradient()
@@ -319,7 +317,7 @@ class L2:
         return sums.largest_rise(problem.matvec(gradient), noise)
 
     def primal(self, problem, coef, lam):
-        """The objective at coefficients; infinite for weights without the signs."""
+        """The objective at coefficients; infinite for weights that violate the signs."""
         f, square = problem.evaluated(coef)
         if sign_violation(problem.signs, coef) > 0:
             return np.inf
@@ -333,7 +331,7 @@ class L2:
     def implied_coef(self, problem, lam, dual):
         """The coefficients P' dual / lam that multipliers (m,) determine, for lam > 0.
 
-        With signs the weights (d,), those nearest to X'P' dual / lam.
+        With signs these are weights (d,): the projection of X'P' dual / lam on the signs.
         """
         coef = problem.prefs.rmatvec(dual) / lam
         if problem.signs is None:
@@ -341,7 +339,7 @@ class L2:
         return nearest(problem.signs, rmatvec(problem.X, coef))
 
     def certificate(self, problem, lam, coef=None, dual=None, weights=None):
-        """The :class:`rankbook.Certificate` of an answer.
+        """Compute the :class:`rankbook.Certificate` of a solution.
 
         Parameters
         ----------
@@ -349,18 +347,17 @@ class L2:
         lam : float >= 0
             At 0 the hard margin, see :meth:`hard_certificate`.
         coef : ndarray of shape (n,), optional
-            By default what the multipliers give, P' dual / lam.
+            By default P' dual / lam, which the multipliers determine.
         dual : ndarray of shape (m,) or SmoothedDual, optional
-            By default the best of a few cheap feasible ones, see :meth:`feasible_dual`.
+            By default the best of several feasible multipliers, see :meth:`feasible_dual`.
         weights : ndarray of shape (d,), optional
             Weights in place of coefficients, for a linear kernel.
 
         Notes
         -----
         Two products with K and a few passes over the preferences: O(n^2 + m), or O(n d + m) for a
-        linear kernel. Preferences of scores that have not been listed are not listed for a
-        certificate either, unless `dual` is an array; there m becomes n log n, see
-        :mod:`rankbook.preferences.sums`.
+        linear kernel. Preferences of scores that are not listed yet are listed only if `dual` is
+        an array. Otherwise n log n replaces m, see :mod:`rankbook.preferences.sums`.
         """
         lam = as_positive("lam", lam, zero=True)
         if lam == 0:
@@ -400,9 +397,7 @@ class L2:
         )
 
     def feasible_dual(self, problem, f, lam, widths=WIDTHS):
-        """Feasible multipliers that fit the scores f (n,) of the items.
-
-        They are the best of a few ramps across the margin.
+        """Compute feasible multipliers from scores f (n,): the best of several smoothed hinges.
 
         Returns
         -------
@@ -422,7 +417,7 @@ class L2:
         return best
 
     def hard_certificate(self, problem, coef, dual=None, weights=None):
-        """The certificate of an answer to the hard-margin problem, lam = 0.
+        """Compute the certificate of a solution of the hard-margin problem, lam = 0.
 
         Parameters
         ----------
@@ -436,7 +431,7 @@ class L2:
         Raises
         ------
         ValueError
-            If a margin is not positive: then to scale a function does not make it feasible.
+            If a margin is not positive, because scaling cannot make a function feasible then.
         """
         prefs = problem.prefs
         refuse_signed(prefs)
@@ -469,7 +464,7 @@ class L2:
 
 # %% ../../nbs/problems/losses.ipynb #l1-c007
 def feature_correlation(problem, dual):
-    """Z' a, what multipliers of the preferences exert on each feature. O(m + n d).
+    """Correlation Z' a of each feature with the multipliers of the preferences. O(m + n d).
 
     Parameters
     ----------
@@ -484,26 +479,26 @@ def feature_correlation(problem, dual):
 
 # %% ../../nbs/problems/losses.ipynb #l1-c010
 def correlation_error(problem, dual):
-    """How far rounding may move a correlation Z' a of multipliers (m,). O(m + d)."""
+    """Bound on the rounding error of the correlations Z' a of multipliers (m,). O(m + d)."""
     g, longest = problem.prefs.rmatvec(dual), 1 / problem.feature_units.min(initial=np.inf)
     return 4 * np.finfo(float).eps * float(np.linalg.norm(g)) * longest
 
 
 def pair_matvec(problem, w):
-    """Z w (m,), how far the better item is above the worse one. O(m + n d)."""
+    """Score differences Z w (m,), better item minus worse item. O(m + n d)."""
     return problem.prefs.matvec(matvec(from_first(problem.X), w))
 
 
 def pair_rows(X, better, worse, features):
-    """The rows z (m, p) of preferences, for some features of items X, as a float64 array."""
+    """Rows z (m, p) of the preferences for some features of items X, in float64."""
     one, other = (dense(X[ends][:, features]) for ends in (better, worse))
     return one.astype(np.float64) - other
 
 
 def strongest(X, gradient, signs=None):
-    """The largest entry of X' gradient in size, 0 if that is a rounding error. O(n d).
+    """Largest absolute entry of X' gradient, 0 if it is a rounding error. O(n d).
 
-    Entries that point against the signs (d,) do not count.
+    Entries that violate the signs (d,) are ignored.
     """
     length = np.sqrt(square_norms(X.T))
     noise = 16 * np.finfo(float).eps * length * np.linalg.norm(gradient)
@@ -512,9 +507,9 @@ def strongest(X, gradient, signs=None):
 
 # %% ../../nbs/problems/losses.ipynb #l1-c016
 def feasible(problem, dual, lam):
-    """The multipliers clipped to their box and scaled until they are feasible for the dual.
+    """Clip multipliers to their box, and scale them so that no correlation exceeds lam.
 
-    No feature correlation exceeds lam then. O(m + n d).
+    O(m + n d).
     """
     clipped = np.clip(dual, 0.0, problem.prefs.weight)
     correlation = nearest(problem.signs, feature_correlation(problem, clipped))
@@ -523,29 +518,29 @@ def feasible(problem, dual, lam):
 
 # %% ../../nbs/problems/losses.ipynb #l1-c018
 def misplaced_weights(w, s, lam):
-    """The worst share of |w|_1 times the distance of a correlation s (d,) from lam sign(w)."""
+    """Largest complementarity violation of weights w (d,) with correlations s (d,)."""
     share = np.abs(w) / max(np.abs(w).sum(), np.finfo(float).tiny)
     return float((share * np.abs(1 - np.sign(w) * s / lam)).max(initial=0.0))
 
 # %% ../../nbs/problems/losses.ipynb #l1-c020
 @dataclass(frozen=True)
 class L1:
-    """The penalty lam |w|_1 of a linear function f(x) = w'x, whose coefficients are w."""
+    """L1 penalty lam |w|_1 of a linear function f(x) = w'x, whose coefficients are w."""
 
     name = "l1"
     coef_is_weights = True
 
     def lam_max(self, problem):
-        """The lambda above which w = 0: the largest feature correlation there. O(m + n d).
+        """The lambda above which w = 0, the largest feature correlation at w = 0. O(m + n d).
 
-        It is 0 if that is a rounding error.
+        It is 0 if this correlation is a rounding error.
         """
         prefs = problem.prefs
         dual = prefs.weight * problem.loss.derivative.at(prefs.margin)
         return strongest(from_first(problem.X), prefs.rmatvec(dual), problem.signs)
 
     def primal(self, problem, w, lam):
-        """lam |w|_1 plus the loss, infinite for weights without the signs. O(m + n d)."""
+        """lam |w|_1 plus the loss; infinite for weights that violate the signs. O(m + n d)."""
         if sign_violation(problem.signs, w) > 0:
             return np.inf
         if problem.loss.is_smooth:
@@ -555,14 +550,14 @@ class L1:
         return float(lam * np.abs(w).sum() + prefs.weight @ costs)
 
     def implied_coef(self, problem, lam, dual):
-        """An error, for multipliers do not determine the weights."""
+        """Raise an error, because multipliers do not determine the weights."""
         raise ArgumentError(
             "coef is None, and the multipliers of the L1 penalty do not determine the weights",
             "coef of shape (d,)",
         )
 
     def certificate(self, problem, lam, coef=None, dual=None, weights=None):
-        """The :class:`rankbook.Certificate` of an answer, with |w|_1 as the norm. O(m + n d).
+        """Compute the :class:`rankbook.Certificate` of a solution, in the norm |w|_1. O(m + n d).
 
         Parameters
         ----------
@@ -572,7 +567,7 @@ class L1:
         coef : ndarray of shape (d,)
             The weights.
         dual : ndarray of shape (m,), optional
-            By default the best of a few cheap feasible ones, see :meth:`feasible_dual`; for the
+            By default the best of several feasible multipliers, see :meth:`feasible_dual`; for the
             squared hinge the slopes at the weights, see :func:`smooth_certificate`.
         weights : None
         """
@@ -601,9 +596,9 @@ class L1:
         )
 
     def feasible_dual(self, problem, w, lam, widths=WIDTHS):
-        """Feasible multipliers (m,) that fit weights w. O((m + n d) len(widths)).
+        """Compute feasible multipliers (m,) from weights w. O((m + n d) len(widths)).
 
-        They come from the features in use, or from a ramp across the margin.
+        They balance the features with nonzero weights, or are slopes of a smoothed hinge.
         """
         prefs, used = problem.prefs, np.flatnonzero(w)
         slack = pair_matvec(problem, w) / prefs.margin - 1
@@ -620,7 +615,7 @@ class L1:
         return max(candidates, key=lambda dual: dual @ prefs.margin)
 
     def hard_certificate(self, problem, w, dual=None):
-        """As :meth:`certificate`, at lam = 0, for multipliers mu >= 0 (m,).
+        """Compute the certificate at lam = 0 for multipliers mu >= 0 (m,).
 
         Without multipliers the lower bound is 0.
         """
@@ -644,7 +639,7 @@ class L1:
 
 # %% ../../nbs/problems/losses.ipynb #c027b
 def smooth_certificate(problem, lam, w, dual=None):
-    """The :class:`rankbook.Certificate` of weights w (d,) for a squared loss, at lam > 0.
+    """Compute the :class:`rankbook.Certificate` of weights w (d,) for a squared loss, lam > 0.
 
     Parameters
     ----------
@@ -660,7 +655,7 @@ def smooth_certificate(problem, lam, w, dual=None):
 
     Notes
     -----
-    O(n log n + n d) without multipliers, for preferences that are counted, else O(m + n d).
+    O(n log n + n d) without `dual` if preferences need not be listed, else O(m + n d).
     """
     loss, q = problem.smooth_loss(w)
     linear, square, misplaced = 2 * loss + float(w @ q), 2 * loss, 0.0
@@ -692,9 +687,10 @@ PENALTIES = {penalty.name: penalty for penalty in (L2(), L1())}
 
 
 def count_coef(problem):
-    """The number of coefficients: one for each item, or each feature for the L1 penalty.
+    """Number of coefficients: one for each item.
 
-    Only a linear function takes that penalty, or signs, whose coefficients are its weights, too.
+    With the L1 penalty or sign constraints, which require a linear kernel, the coefficients are
+    the weights, one for each feature.
     """
     if not problem.coef_is_weights:
         return problem.n_items
@@ -707,7 +703,7 @@ def count_coef(problem):
 
 
 def as_penalty(penalty):
-    """The penalty of that name, or the penalty itself."""
+    """Return the penalty with the given name, or the given penalty."""
     known = tuple(type(each) for each in PENALTIES.values())
     if isinstance(penalty, known):
         return penalty

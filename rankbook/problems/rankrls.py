@@ -41,7 +41,7 @@ from .scale import kernel_scatter, listed_gradient
 
 # %% ../../nbs/problems/rankrls.ipynb #c004
 def make_graph(graph, qid, n, item_weight=None):
-    """The graph that the arguments of :class:`RankRLSProblem` describe."""
+    """Create the graph that the arguments of :class:`RankRLSProblem` describe."""
     item_weight = check_item_weight(item_weight, n)
     if graph is None:
         return query_graph(qid, n, item_weight)
@@ -65,12 +65,12 @@ def make_graph(graph, qid, n, item_weight=None):
     from scipy.sparse import csr_array
 
     ends = np.r_[graph.better, graph.worse], np.r_[graph.worse, graph.better]
-    weight = np.r_[graph.weight, graph.weight]  # of pairs that repeat they add up
+    weight = np.r_[graph.weight, graph.weight]  # sums the weights of repeated pairs
     return WeightedGraph(csr_array((weight, ends), shape=(n, n)), n)
 
 # %% ../../nbs/problems/rankrls.ipynb #c007
 class LabelTarget:
-    """Scores Y (n, k) that f should differ by. With `b` = L Y."""
+    """Target scores Y (n, k), whose differences f should match, and `b` = L Y."""
 
     def __init__(self, Y, graph):
         self.Y, self.graph, self.b = own(Y), graph, locked(graph.laplacian(Y))
@@ -85,7 +85,7 @@ class LabelTarget:
 
 
 class MarginTarget:
-    """Margins that the preferences should be met by, exactly. With `b` (n, 1) = P' C delta."""
+    """Target differences of scores for the preferences, and `b` (n, 1) = P' C delta."""
 
     def __init__(self, prefs, graph):
         self.prefs, self.graph = prefs, graph
@@ -101,7 +101,7 @@ class MarginTarget:
 
 
 class UnitTarget(MarginTarget):
-    """The same for preferences that are counted, whose margins are 1; no list is made."""
+    """Target differences of 1 for counted preferences, which are not listed."""
 
     def __init__(self, prefs, graph):
         self.prefs, self.graph = prefs, graph
@@ -117,9 +117,9 @@ class UnitTarget(MarginTarget):
 
 # %% ../../nbs/problems/rankrls.ipynb #c009
 def make_target(y, graph, given):
-    """The target of the arguments `y` and `graph` (as `given`), and whether y was a vector.
+    """Create the target from `y` and `graph` (as `given`), and tell whether y was a vector.
 
-    A ValueError if no pair counts or differs; a warning if some queries have one item.
+    Raise a ValueError if no pair counts or differs; warn if some queries have one item.
     """
     if y is None:
         if not isinstance(given, Preferences):
@@ -152,29 +152,29 @@ def make_target(y, graph, given):
 
 # %% ../../nbs/problems/rankrls.ipynb #c009b
 def measured(problem):
-    """The items X (n, d), from the first of them where only differences count."""
+    """Return items X (n, d), minus the first item if only differences matter."""
     return from_first(problem.X) if problem.is_centred else problem.X
 
 # %% ../../nbs/problems/rankrls.ipynb #c012
 class RankRLSProblem(Tabled, BasisMap):
-    """Ranking by regularized least squares, for every lambda.
+    """Problem of ranking by regularized least squares, for every lambda.
 
     Minimise (y - f)' L (y - f) + lam |f|^2, equation (6).
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d)
-        Items; sparse ones for ``kernel="linear"``, which keeps CSR and float32 as they are. For
-        ``kernel="precomputed"`` their Gram matrix (n, n), or with a basis of r items
-        their kernel with these alone, K_MR (n, r), in the order of the basis.
+        Items, which may be sparse for ``kernel="linear"``; CSR and float32 are not converted. For
+        ``kernel="precomputed"`` their Gram matrix (n, n), or, with a basis of r items, their
+        kernel with the basis, K_MR (n, r), in the order of the basis.
     y : array-like of shape (n,) or (n, k), optional
         Scores, one or several columns; None with ``graph=Preferences``.
     qid : array-like of shape (n,), optional
         Query ids in any order; without them all items form one query (the global graph). A warning
-        counts the queries with one item.
+        is given if queries have one item.
     graph : optional
-        Instead of `qid`: "identity" for plain regression, a symmetric matrix of weights >= 0, or
-        Preferences with weights. Preferences of scores that are counted are not listed.
+        Alternative to `qid`: "identity" for plain regression, a symmetric matrix of weights >= 0,
+        or Preferences with weights. Counted preferences are not listed.
     kernel, gamma : Kernel, str or callable, and float, optional
         A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     basis : array-like of int, optional
@@ -247,10 +247,10 @@ class RankRLSProblem(Tabled, BasisMap):
         return strongest(measured(self), b) if self.coef_is_weights else np.inf
 
     def gradient_scatter(self) -> float:
-        """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam; columns of y add up.
+        """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam, summed over columns of y.
 
-        The cost is O(n) if pairs are counted, or the nonzeros of a graph of weights, plus the cost
-        of :func:`rankbook.problems.scale.kernel_scatter`.
+        The cost is O(n) if pairs are counted, or one operation for each nonzero of a graph of
+        weights, plus the cost of :func:`rankbook.problems.scale.kernel_scatter`.
         """
         target, graph, group = self.target, self.graph, None
         cost = float(target.loss(np.zeros(target.b.shape)).sum())
@@ -268,7 +268,7 @@ class RankRLSProblem(Tabled, BasisMap):
         return kernel_scatter(self, weight, group)
 
     def smooth_loss(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss at weights w (d,) of a linear function, and minus its gradient (d,). O(n d)."""
+        """The loss at weights w (d,) of a linear function, and its negative gradient. O(n d)."""
         X = measured(self)
         f = matvec(X, w)[:, None]
         return float(self.target.loss(f).sum()), -2 * rmatvec(X, self.target.residual(f)[:, 0])
@@ -293,7 +293,7 @@ class RankRLSProblem(Tabled, BasisMap):
         dual: Any = None,
         weights: np.ndarray | None = None,
     ) -> Certificate:
-        """The certificate of coefficients.
+        """Compute the certificate of coefficients.
 
         Parameters
         ----------
@@ -308,12 +308,12 @@ class RankRLSProblem(Tabled, BasisMap):
             The certificate sums over the columns of y. `gradient` is the RKHS norm of half the
             gradient, sqrt(rho' K rho); the gap is gradient^2 / lam and the radius is gradient /
             lam. If basis items that are not copies were dropped, the gap includes the part of the
-            gradient outside the span of the other items, because the dropped items might use it.
+            gradient outside the span of the other items, because they might reduce the objective.
 
         Notes
         -----
         Two products with K: O(n^2), or O(n d) for a linear kernel; with a basis O(n r + r^3 / 3),
-        plus the kernel if it is not kept.
+        plus the kernel if it is not stored.
         """
         lam = as_positive("lam", lam)
         if self.coef_is_weights:
@@ -368,21 +368,21 @@ class RankRLSProblem(Tabled, BasisMap):
 
 # %% ../../nbs/problems/rankrls.ipynb #c013
 def as_columns(v):
-    """v (n,) as (n, 1); (n, k) as it is."""
+    """Return v (n,) as a matrix (n, 1), or a matrix (n, k) unchanged."""
     return v[:, None] if v.ndim == 1 else v
 
 # %% ../../nbs/problems/rankrls.ipynb #c017
 def least_squares_rounding(problem, a, f, lam):
-    """What rounding may do: hide a part of half the gradient of a basis, and move the objective.
+    """Bound the rounding errors of half the gradient, in the RKHS norm, and of the objective.
 
-    Both are bounds, the first of an RKHS norm. `a` are coefficients (r, k), or weights (d, k) of a
-    linear function without a basis, `f` the scores (n, k). O(n k).
+    `a` are coefficients (r, k), or weights (d, k) of a linear function without a basis, and `f`
+    the scores (n, k). Without a basis the first bound is 0. O(n k).
     """
     eps, pull = 4 * np.finfo(float).eps, spread(problem.diagonal, problem.target.residual(f))
     hidden = 0.0
     if problem.basis is None:
         size = np.linalg.norm(a, axis=0) if problem.is_factored else spread(problem.diagonal, a)
-    else:  # an error counts the more the smaller a pivot of K_RR is
+    else:  # small pivots of K_RR magnify errors
         squares = problem.basis_gram.diagonal()
         size, pivots = spread(squares, a), problem.basis_factor[0].diagonal()
         error = np.sqrt(squares.max()) * float(np.linalg.norm(pull + lam * size))
@@ -391,9 +391,9 @@ def least_squares_rounding(problem, a, f, lam):
 
 
 def half_gradient(problem, a, f, lam):
-    """The RKHS norm of half the gradient at coefficients a (r, k), and at a = 0.
+    """Compute the RKHS norm of half the gradient at coefficients a (r, k), and at a = 0.
 
-    The scores are f (n, k); for a linear kernel a is the weights (d, k).
+    The scores are f (n, k). For a linear kernel, a contains weights (d, k).
     """
     from scipy.linalg import solve_triangular
 
@@ -415,10 +415,10 @@ def half_gradient(problem, a, f, lam):
 
 # %% ../../nbs/problems/rankrls.ipynb #scatter-c004
 def grouped_scatter(Z, sizes, room=None, weight=None):
-    """The sum over queries of s Z_q' Z_q, centred, for rows Z (n, p).
+    """Sum s Z_q' Z_q over queries, with the centred rows Z_q of each query. O(n p^2).
 
-    The rows stand query by query, and are overwritten, as is `room`, of at least their shape.
-    O(n p^2). With a weight (n,) of each row, s is the sum of the weights of a query.
+    The rows Z (n, p) are sorted by query and are overwritten, like the buffer `room`, which has at
+    least their shape. With row weights (n,), s is the sum of the weights of a query.
     """
     starts = np.r_[0, np.cumsum(sizes)[:-1]]
     if weight is not None:
@@ -439,9 +439,9 @@ def grouped_scatter(Z, sizes, room=None, weight=None):
 
 # %% ../../nbs/problems/rankrls.ipynb #scatter-c007
 def long_scatter(parts, weights=None):
-    """The same for one query whose rows come in parts (n_i, p), overwritten. O(n p^2).
+    """Compute s Z' Z of one query from parts (n_i, p) of its rows, overwriting them. O(n p^2).
 
-    `weights` are those of the rows of each part, if there are any.
+    `weights` are the row weights of each part, if given.
     """
     count, mean, total = 0, 0.0, 0.0
     for Z, weight in zip(parts, repeat(None) if weights is None else weights):
@@ -460,15 +460,15 @@ def long_scatter(parts, weights=None):
 
 # %% ../../nbs/problems/rankrls.ipynb #scatter-c010
 def block_rows(p):
-    """Rows of a block of p columns."""
+    """Number of rows of a block with p columns."""
     return max(1, min(max((1 << 17) // p, 2 * p), BLOCK // p))
 
 # %% ../../nbs/problems/rankrls.ipynb #r001
 def side_by_side(parts, widths, rows):
-    """A function that reads items, as a slice or indices, into rows (at most `rows`, p).
+    """Return a function that reads items, given as a slice or indices, into rows (<= `rows`, p).
 
-    The parts are matrices (n, p_i), or functions that read such rows; the last is a matrix. What
-    the function returns is overwritten by its next call. Memory O(rows p).
+    The parts are matrices (n, p_i), or functions that read such rows; the last part is a matrix.
+    The next call overwrites the returned rows. Memory O(rows p).
     """
     buffer, ends = np.empty((rows, sum(widths))), np.cumsum(widths)
 
@@ -489,16 +489,16 @@ def side_by_side(parts, widths, rows):
 
 # %% ../../nbs/problems/rankrls.ipynb #scatter-c012
 def total_scatter(graph, read, rows):
-    """H (p, p) of all items: Z' L Z for the graph of queries or the identity.
+    """Compute H = Z' L Z (p, p) of all items, for the graph of queries or the identity.
 
     Parameters
     ----------
     graph : QueryGraph, WeightedQueryGraph or IdentityGraph
     read : function
-        Rows Z (len, p) of some items, given as a slice or indices; they are overwritten, by the
-        next call too.
+        Returns rows Z (len, p) of items, given as a slice or indices. They are overwritten, also
+        by the next call.
     rows : int
-        Of a block; longer queries are read in parts.
+        Number of rows of a block; longer queries are read in parts.
 
     Notes
     -----
@@ -515,7 +515,7 @@ def total_scatter(graph, read, rows):
     sizes = graph.sizes.astype(np.intp)
     ends = np.cumsum(sizes)
     order = None
-    if (np.diff(graph.query) < 0).any():  # numbers of 16 bits are sorted in linear time
+    if (np.diff(graph.query) < 0).any():  # NumPy sorts 16-bit numbers in linear time
         query = graph.query.astype(np.uint16) if len(sizes) <= 1 << 16 else graph.query
         order = np.argsort(query, kind="stable")
     place = lambda i, j: slice(i, j) if order is None else order[i:j]
@@ -540,9 +540,9 @@ def total_scatter(graph, read, rows):
 
 # %% ../../nbs/problems/rankrls.ipynb #scatter-c015
 def normal_equations(problem, read, p):
-    """G = Z' L Z (p, p) and g = Z' L y (p, k) for a problem.
+    """Compute G = Z' L Z (p, p) and g = Z' L y (p, k) for a problem.
 
-    `read` is the rows Z (n, p) of its items, or a function that gives those of some.
+    `read` contains the rows Z (n, p) of its items, or is a function that reads some of them.
     """
     if isinstance(problem.graph, WeightedGraph):
         Z = read(slice(None)) if callable(read) else read
@@ -555,9 +555,9 @@ def normal_equations(problem, read, p):
 
 # %% ../../nbs/problems/rankrls.ipynb #spectrum-c003
 class Spectrum:
-    """What gives coef(lam) = left diag(1 / (values + lam)) right, (p, k).
+    """Factors of coef(lam) = left diag(1 / (values + lam)) right, of shape (p, k).
 
-    It holds left (p, r), values (r,) >= 0 and right (r, k).
+    These are left (p, r), values (r,) >= 0 and right (r, k).
     """
 
     def __init__(self, left, values, right):
@@ -575,12 +575,12 @@ class Spectrum:
 
 # %% ../../nbs/problems/rankrls.ipynb #spectrum-c004
 def decomposed(A):
-    """Eigenvalues (r,) and eigenvectors (r, r) of a symmetric matrix. O(r^3).
+    """Compute eigenvalues (r,) and eigenvectors (r, r) of a symmetric matrix A. O(r^3).
 
-    The matrix A is positive semi-definite; negative eigenvalues are rounded up to 0.
+    A is positive semi-definite up to rounding; negative eigenvalues are set to 0.
 
-    By divide and conquer, the fastest driver of LAPACK for all eigenvectors. NumPy's function is
-    used, because SciPy's would delay Ctrl-C by minutes.
+    The method is divide and conquer, the fastest LAPACK driver for all eigenvectors. We use NumPy's
+    function, because SciPy's would delay Ctrl-C by minutes.
     """
     require_finite(A, "the matrix of products of the items")
     with solvable("the matrix of products of the items"):
@@ -589,7 +589,7 @@ def decomposed(A):
 
 # %% ../../nbs/problems/rankrls.ipynb #spectrum-c008
 def whitened(G, C):
-    """C^-1 G C^-T for a symmetric G (r, r) and a lower triangular C. O(r^3)."""
+    """Compute C^-1 G C^-T for a symmetric G (r, r) and a lower triangular C. O(r^3)."""
     from scipy.linalg.blas import dtrsm
 
     half = dtrsm(1.0, C, G, lower=1)
@@ -597,7 +597,7 @@ def whitened(G, C):
 
 
 def basis_spectrum(A, t, C):
-    """The spectrum of C^-T (A + lam)^-1 t. O(r^3)."""
+    """Compute the :class:`Spectrum` of C^-T (A + lam)^-1 t. O(r^3)."""
     from scipy.linalg import solve_triangular
 
     values, V = decomposed((A + A.T) / 2)
@@ -606,9 +606,9 @@ def basis_spectrum(A, t, C):
 
 
 def basis_solution(A, t, C, lam):
-    """C^-T (A + lam)^-1 t at one lam, by Cholesky; A is overwritten.
+    """Compute C^-T (A + lam)^-1 t at one lam by Cholesky, overwriting A.
 
-    O(r^3 / 3), a fraction of the spectrum's cost.
+    O(r^3 / 3), a fraction of the cost of a spectrum.
     """
     from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
@@ -620,19 +620,19 @@ def basis_solution(A, t, C, lam):
 
 # %% ../../nbs/problems/rankrls.ipynb #spectrum-c012
 def as_lambdas(lams):
-    """Several lambdas > 0 as a vector."""
+    """Return lambdas > 0 as a vector."""
     return as_vector("lams", np.atleast_1d(lams), minimum=0.0, strict=True)
 
 
 def shaped(problem, grid):
-    """A grid (len(lams), p, k) without its last axis if y was a vector."""
+    """Drop the last axis of a grid (len(lams), p, k) if y was a vector."""
     return grid[:, :, 0] if problem.is_flat else grid
 
 # %% ../../nbs/problems/rankrls.ipynb #c013a
 def scaled_solver(G, lam):
-    """v -> (G + lam)^-1 v by Cholesky with a unit diagonal. O(d^3 / 3).
+    """Return the function v -> (G + lam)^-1 v, by Cholesky with a unit diagonal. O(d^3 / 3).
 
-    It is None if the matrix is singular to rounding.
+    The result is None if the matrix is singular to rounding.
     """
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
@@ -647,10 +647,10 @@ def scaled_solver(G, lam):
 
 # %% ../../nbs/problems/rankrls.ipynb #s002
 def refined_solution(A, t, lam, product, steps=10):
-    """(A + lam)^-1 t (r, k) at one lam, by Cholesky and refined. O(r^3 / 3).
+    """Compute (A + lam)^-1 t (r, k) at one lam, by Cholesky with refinement. O(r^3 / 3).
 
-    It is None if A + lam is indefinite to rounding. The matrix A is symmetric, positive
-    semi-definite, in C order and overwritten; `product(v)` is A v for v (r, k).
+    The result is None if A + lam is indefinite to rounding. A is symmetric, positive semi-definite
+    and in C order, and is overwritten; `product(v)` returns A v for v (r, k).
     """
     from scipy.linalg import cho_solve
 

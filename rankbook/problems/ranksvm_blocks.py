@@ -38,30 +38,30 @@ from .smooth_losses import SmoothLoss
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb05
 class NoLoss:
-    """The loss of n items without a preference."""
+    """Loss of n items without preferences."""
 
     def __init__(self, n):
         self.n_items = n
 
     def evaluate(self, scores, derivative=None):
-        """Sums of nothing."""
+        """Return sums over no preferences."""
         return Sums(0.0, 0.0, 0.0, np.zeros(self.n_items), -np.inf, ())
 
     def curvature(self, bands, v):
-        """Zeros of the shape of v."""
+        """Return zeros of the shape of v."""
         return np.zeros(v.shape)
 
     def full_score_gradient(self):
-        """Zeros (n,)."""
+        """Return zeros (n,)."""
         return np.zeros(self.n_items)
 
     def largest_rise(self, scores, noise=0.0):
-        """0."""
+        """Return 0."""
         return 0.0
 
 
 def block_loss(block, query_weight=None, loss=Hinge()):
-    """The loss over the preferences of a block, and how many there are. O(n log n)."""
+    """Return the loss over the preferences of a block, and their number. O(n log n)."""
     prefs = block.preferences()
     m = len(prefs)
     if m and query_weight is not None:
@@ -71,7 +71,7 @@ def block_loss(block, query_weight=None, loss=Hinge()):
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb08
 @dataclass(frozen=True)
 class BandsAt:
-    """Where to find the bands of a block when they are needed."""
+    """Point at which the bands of a block are computed when they are needed."""
 
     scores: np.ndarray
     derivative: Derivative
@@ -79,17 +79,18 @@ class BandsAt:
 
 @dataclass(frozen=True)
 class Bands:
-    """Bands, of a block or as Parts; and z'Bz for the curvature B there and random signs z."""
+    """Bands of a block, or Parts of bands, and z'Bz for their curvature B and random signs z."""
 
     bands: Any
     along_signs: float = 0.0
 
 
 def evaluate_block(summed, scores, derivative, is_stored=False, first=None):
-    """The :class:`rankbook.preferences.sums.Sums` of one block.
+    """Compute the :class:`rankbook.preferences.sums.Sums` of one block.
 
-    With :class:`BandsAt` for the bands if `is_stored`. If the number of its `first` item is given,
-    with :class:`Bands` that know the curvature along :func:`random_signs`.
+    If the block `is_stored` in a file, :class:`BandsAt` takes the place of the bands. If `first`,
+    the number of its first item, is given, the :class:`Bands` contain the curvature along
+    :func:`random_signs`.
     """
     sums, along = summed[0].evaluate(scores, derivative), 0.0
     if first is not None:
@@ -101,37 +102,37 @@ def evaluate_block(summed, scores, derivative, is_stored=False, first=None):
 
 
 def bands_of(summed, bands):
-    """The bands of a block themselves."""
+    """Return the bands of a block, which are computed if only their point is stored."""
     if isinstance(bands.bands, BandsAt):
         return summed[0].evaluate(bands.bands.scores, bands.bands.derivative).bands
     return bands.bands
 
 
 def totals_of(sums):
-    """The worst shortfall, loss, margin and square."""
+    """Return the largest shortfall, loss, margin and square."""
     return sums.worst, sums.loss, sums.margin, sums.square
 
 
 def totals_at(sums, block, scores):
-    """The same, X'g (d,), f'g and z'Bz, for one block at its scores f, gradient g, curvature B."""
+    """Return the totals, X'g (d,), f'g and z'Bz of a block at scores f with score gradient g."""
     g = sums.score_gradient
     return *totals_of(sums), rmatvec(block.X, g), float(scores @ g), sums.bands.along_signs
 
 
 def totalled(first, second):
-    """Both together: the worse of the worst, and sums."""
+    """Combine the totals of two blocks: the larger shortfall, and sums of the others."""
     return max(first[0], second[0]), *added(first[1:], second[1:])
 
 
 class BlockedLoss:
-    """The loss over the preferences of all blocks.
+    """Loss over the preferences of all blocks.
 
     Parameters
     ----------
     blocks : BlocksLike
     query_weight : None or "equal"
-        With "equal" the preferences of each query sum to 1.
-    loss : Hinge, or another that :func:`rankbook.problems.ranksvm.as_loss` gives
+        With "equal" the weights of the preferences of each query sum to 1.
+    loss : Hinge, or another loss of :func:`rankbook.problems.ranksvm.as_loss`
 
     Attributes
     ----------
@@ -140,7 +141,7 @@ class BlockedLoss:
 
     Notes
     -----
-    Costs of blocks add up; nothing of the size of n leaves its block.
+    The costs of the blocks add up. Arrays with an entry for each item stay in their blocks.
     """
 
     def __init__(self, blocks, query_weight=None, loss=Hinge()):
@@ -148,16 +149,16 @@ class BlockedLoss:
         self.losses = blocks.map(block_loss, blocks.items, query_weight, loss)
 
     def evaluate(self, scores, derivative):
-        """The :class:`rankbook.preferences.sums.Sums` of a derivative at scores, which are Parts.
+        """Compute the :class:`rankbook.preferences.sums.Sums` of a derivative at scores.
 
-        So are its `score_gradient` and its `bands`.
+        The scores, `score_gradient` and `bands` are Parts.
         """
         return self.evaluate_with(totals_of, scores, derivative)[0]
 
     def evaluate_with(self, totals, scores, derivative, *arguments, first=None):
-        """The same, and what `totals(sums, *arguments)` has behind the totals of a block, summed.
+        """Evaluate, and also sum further values that `totals(sums, *arguments)` returns.
 
-        No other data are sent, and no second request is needed.
+        All sums are computed in one request to each block.
         """
         found = self.blocks.map(
             evaluate_block, self.losses, scores, derivative, self.blocks.is_stored, first
@@ -170,26 +171,26 @@ class BlockedLoss:
         return Sums(loss, margin, square, gradient, worst, bands), *others
 
     def full_score_gradient(self):
-        """The score gradient of all preferences with a = c, as Parts."""
+        """Score gradient of all preferences for multipliers a = c, as Parts."""
         return self.blocks.map(block_full_gradient, self.losses)
 
     def largest_rise(self, scores, noise=0.0):
-        """The largest score of a better item minus that of its worse one, 0 below the noise."""
+        """Largest score difference of a preference, better minus worse item; 0 below the noise."""
         return self.blocks.reduce(block_rise, self.losses, scores, noise, combine=max)
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb09
 def block_full_gradient(summed):
-    """The score gradient (n,) of one block, with a = c."""
+    """Score gradient (n,) of one block for multipliers a = c."""
     return summed[0].full_score_gradient()
 
 
 def block_rise(summed, scores, noise):
-    """The largest rise of one block."""
+    """Largest score difference of a preference of one block."""
     return summed[0].largest_rise(scores, noise)
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb12
 class BlockPreferences:
-    """All preferences of scores in blocks, by their number; nothing is listed."""
+    """Numbers of items and preferences of scores in blocks. The preferences are not listed."""
 
     is_listed, is_counted, graph, levels, margin = False, True, "full", None, None
     better_weight = worse_weight = level_weight = None
@@ -205,13 +206,13 @@ class BlockPreferences:
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb13
 class BlockRankSVMProblem(RankSVMProblem):
-    """The linear ranking SVM on blocks of whole queries, for every lambda.
+    """Linear ranking SVM problem on blocks of whole queries, for every lambda.
 
     Parameters
     ----------
     blocks : BlocksLike
         Items with scores: :class:`rankbook.Blocks`, or the result of :func:`rankbook.dask_blocks`.
-        All preferences between items of one query count.
+        The preferences are all pairs of different scores in a query.
     loss : {"hinge", "squared"}, default "hinge"
         As in :class:`RankSVMProblem`.
     query_weight : None or "equal", default None
@@ -228,15 +229,15 @@ class BlockRankSVMProblem(RankSVMProblem):
     Raises
     ------
     TypeError
-        If `blocks` is something else.
+        If `blocks` has another type.
     ValueError
-        If blocks do not fit together, a query is in two of them, or there is no preference of
-        positive weight.
+        If blocks are incompatible, a query is in two blocks, or there is no preference of positive
+        weight.
 
     Notes
     -----
-    The constructor makes two passes over the items: one checks them, one sorts their scores. A
-    solver needs support for the storage "blocks"; of rankbook's solvers, "newton" has it.
+    The constructor makes two passes over the items: one checks them, one sorts their scores. Of
+    rankbook's solvers, only "newton" supports the storage "blocks".
 
     Examples
     --------
@@ -278,13 +279,13 @@ class BlockRankSVMProblem(RankSVMProblem):
 
     @cached_property
     def summed(self) -> BlockedLoss:
-        """The loss over the preferences of all blocks."""
+        """Loss over the preferences of all blocks."""
         return BlockedLoss(self.blocks, self.query_weight, self.loss)
 
     def sums_at(self, f: Parts, derivative: Derivative) -> tuple[Sums, np.ndarray, float]:
-        """Sums at scores f, and products X'g (d,) and f'g with their gradient g. One pass.
+        """Sums at scores f, and products X'g (d,) and f'g with the score gradient g. One pass.
 
-        The bands are :class:`Bands`, whose method `mean_curvature` needs no further pass.
+        The bands are :class:`Bands`, so :meth:`mean_curvature` needs no further pass.
         """
         sums, correlation, product, along = self.summed.evaluate_with(
             totals_at, f, derivative, self.blocks.items, f, first=self.first_items
@@ -303,7 +304,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         return self.blocks.reduce(_scatter, self.blocks.items, gradient, unit)
 
     def zero_scores(self) -> Parts:
-        """The scores of the zero function."""
+        """Scores of the zero function."""
         return self.blocks.map(_zeros, self.summed.losses)
 
     def matvec(self, v: Parts) -> Parts:
@@ -312,7 +313,7 @@ class BlockRankSVMProblem(RankSVMProblem):
 
     @cached_property
     def feature_units(self) -> np.ndarray:
-        """One over the length of each feature (d,), 1 for a feature that is 0. A pass."""
+        """Reciprocal norm (d,) of each feature, 1 for a feature of zeros. One pass."""
         square = self.blocks.reduce(_squares, self.blocks.items)
         return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
 
@@ -338,17 +339,17 @@ class BlockRankSVMProblem(RankSVMProblem):
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb14
 def _number(summed):
-    """How many preferences one block has."""
+    """Number of preferences of one block."""
     return summed[1]
 
 
 def _zeros(summed):
-    """A zero for each item of one block."""
+    """Zeros, one for each item of one block."""
     return np.zeros(summed[0].n_items)
 
 
 def _squares(block):
-    """Squares (d,) of the lengths of a block's features."""
+    """Squared norms (d,) of the features of one block."""
     X = block.X
     if isinstance(X, np.ndarray):
         return np.einsum("ij,ij->j", X, X, dtype=np.float64)
