@@ -20,7 +20,7 @@ from ..preferences.graph import Preferences
 
 # %% ../../nbs/problems/pair_features.ipynb #pf06
 def with_features(X, features):
-    """Items (N, d) with the features (N, p) of pairs as further columns, stored as they are."""
+    """Append the features (N, p) of pairs to items (N, d) as columns, in the same storage."""
     if isinstance(X, np.ndarray):
         return np.hstack([X, features.astype(X.dtype)])
     from scipy.sparse import csr_array, hstack
@@ -29,7 +29,7 @@ def with_features(X, features):
 
 
 class PairItems(NamedTuple):
-    """Items extended by features of pairs, and the preferences between them.
+    """Items extended by features of pairs, with the preferences between them.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class PairItems(NamedTuple):
         The item that each extended item comes from.
     features : ndarray of shape (N, p)
     prefs : Preferences
-        Of N items, without pair features.
+        Preferences between the N extended items, without pair features.
     """
 
     rows: np.ndarray
@@ -46,7 +46,7 @@ class PairItems(NamedTuple):
 
     @classmethod
     def of(cls, prefs):
-        """The extended items of preferences with pair features. O(m p log m)."""
+        """Create the extended items of preferences with pair features. O(m p log m)."""
         u, m = prefs.pair_features, len(prefs)
         parts = np.r_[np.maximum(u, 0), np.maximum(-u, 0)] + 0.0
         keys = np.column_stack([np.r_[prefs.better, prefs.worse], parts])
@@ -58,9 +58,10 @@ class PairItems(NamedTuple):
         return cls(found[:, 0].astype(np.intp), np.ascontiguousarray(found[:, 1:]), extended)
 
     def items(self, X, kernel, known=None):
-        """The extended items of a kernel: rows of X (n, d) with p columns more.
+        """Return the extended items for a kernel: rows of X (n, d) with p more columns.
 
-        For "precomputed" their kernel matrix with the extended items `known`, by default these.
+        For "precomputed", return their kernel matrix with the extended items `known`, by default
+        with themselves.
         """
         if kernel.name == "precomputed":
             known = self if known is None else known
@@ -68,13 +69,13 @@ class PairItems(NamedTuple):
         return with_features(X[self.rows], self.features)
 
     def kernel(self, kernel):
-        """The kernel k(x, x') + u'u' of extended items, for a kernel k of items."""
+        """Return the kernel k(x, x') + u'u' of extended items, for a kernel k of items."""
         if kernel.name in ("linear", "precomputed"):
             return kernel
         return Kernel(SumKernel(kernel, self.features.shape[1]))
 
     def split(self, function, kernel, n_items):
-        """The function of n items in a function of extended items, and the coefficients (p,)."""
+        """Split a function of extended items into a function of n items and coefficients (p,)."""
         p = self.features.shape[1]
         if isinstance(function, LinearFunction):
             return LinearFunction(own(function.weights[:-p])), own(function.weights[-p:])
@@ -89,7 +90,7 @@ class PairItems(NamedTuple):
 
 
 class SumKernel:
-    """The kernel k(x, x') + u'u' of items whose last p columns are features u of pairs."""
+    """Kernel k(x, x') + u'u' of items whose last p columns are features u of pairs."""
 
     def __init__(self, kernel, p):
         self.base, self.p = kernel, p
@@ -154,14 +155,15 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
 
 
 def with_advantages(prefs, scores, theta, argument="y"):
-    """Preferences without pair features, and scores that include the advantages instead.
+    """Convert pair features to advantages in the scores: preferences without them, new scores.
 
     Parameters
     ----------
     prefs : Preferences
     scores : ndarray of shape (n,)
     theta : ndarray of shape (p,) or None
-        Coefficients of pair features. Both stay as they are if it is None or if `prefs` has none.
+        Coefficients of pair features. If it is None, or `prefs` has no pair features, preferences
+        and scores are returned unchanged.
     argument : str
         Name of the preferences in messages.
     """

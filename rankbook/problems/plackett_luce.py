@@ -70,21 +70,21 @@ class ChoiceSums:
         return choice_matrix(self.item, self.n_items, bands)
 
     def excess(self, scores, e):
-        """Upper bound on the loss minus its tangent where each score moves by up to e.
+        """Upper bound on the loss minus its tangent if each score changes by up to e.
 
-        It includes the rounding error of a choice, up to e: a choice costs a difference between
-        logarithms of sums and scores.
+        The bound includes the rounding error of a choice, which is at most e, because its loss is
+        a difference between the logarithm of a sum and a score.
         """
         return self.total * (e + e**2 / 2)  # Hoeffding's bound for the range of a choice
 
 
 class PlackettLuce(SmoothLoss):
-    """The negative log-likelihood of choices, equation (1) of this chapter."""
+    """Negative log-likelihood of choices, equation (1) of this chapter."""
 
     name = "plackett-luce"
 
     def read_target(self, target):
-        """The :class:`rankbook.Orders`, or those of preferences of scores or survival times.
+        """Return the :class:`rankbook.Orders`, or convert preferences of scores or times to them.
 
         Raises
         ------
@@ -102,10 +102,10 @@ class PlackettLuce(SmoothLoss):
         return ChoiceSums(orders)
 
     def unit(self, sums):
-        """The loss at f = 0 of as many choices between two items."""
+        """Loss at f = 0 of the same number of choices between two items."""
         return float(np.log(2) * sums.square)
 
     def groups(self, orders):
-        """The number (n,) of each item's group: items that a chain of orders joins."""
+        """Group number (n,) of each item. A chain of orders connects the items of a group."""
         both = orders.item, orders.n_items + orders.order
         return components(both, orders.n_items + orders.n_orders)[: orders.n_items]

@@ -42,7 +42,7 @@ from .losses import L2
 
 # %% ../../nbs/problems/rayleigh.ipynb #c005
 def rayleigh_quotient(w, mean_difference, within_scatter):
-    """(w'd)^2 / w'S w for the mean difference d and the scatter S; 0 for w (p,) where both are 0.
+    """Compute (w'd)^2 / w'S w for the mean difference d and the scatter S, or 0 for 0 / 0.
 
     O(p^2).
     """
@@ -53,7 +53,7 @@ def rayleigh_quotient(w, mean_difference, within_scatter):
 
 # %% ../../nbs/problems/rayleigh.ipynb #c013
 def marked_items(y, unlabelled, separate):
-    """Which items (n,) of y (n,) are unlabelled, by the rules of this chapter."""
+    """Find the unlabelled items (n,) of y (n,) by the rules of this chapter."""
     missing = np.isnan(y)
     if unlabelled is None:
         if missing.any() or not (y == -1).any():
@@ -92,9 +92,9 @@ def marked_items(y, unlabelled, separate):
 
 # %% ../../nbs/problems/rayleigh.ipynb #c014
 def read_labels(y, n, unlabelled=None, separate=False):
-    """The class of each of n items: 1 better, -1 worse, 0 unlabelled, as (n,) int8.
+    """Return the class (n,) of each item: 1 better, -1 worse, 0 unlabelled, as int8.
 
-    `separate` says whether unlabelled items came separately.
+    `separate` states whether the unlabelled items are passed separately.
     """
     y = as_array("y", y)
     if y.dtype.kind not in "biuf":
@@ -122,9 +122,9 @@ def read_labels(y, n, unlabelled=None, separate=False):
 
 # %% ../../nbs/problems/rayleigh.ipynb #c017
 def class_moments(X, signs):
-    """The moments of the classes. O(n p^2).
+    """Compute the moments of the classes. O(n p^2).
 
-    The difference (p,) of their means, the sum S (p, p) of their covariances, and the rounding
+    Returns the difference (p,) of the means, the sum S (p, p) of the covariances, and the rounding
     error of the difference.
     """
     means, within_scatter = [], np.zeros((X.shape[1],) * 2)
@@ -141,13 +141,13 @@ MOMENTS = ("mean_difference", "within_scatter", "noise")
 
 
 class SemiSupervisedData:
-    """What is known of items and labels, whatever lambda and the manifold weight.
+    """Statistics of items and labels that do not depend on lambda or the manifold weight.
 
-    `items` and `kernel` as they came; `signs` (n,) as in :func:`read_labels`; `subspace` or None,
-    `X` (n, p) the features in it; `neighbours` the options of
-    :func:`rankbook.kernels.neighbours.neighbour_graph`; the last three as in
-    :func:`class_moments`. A dict `known` holds the latter, `X` and perhaps `laplacian_form`, where
-    they need not be found anew.
+    `items` and `kernel` are given; `signs` (n,) are the labels of :func:`read_labels`; `subspace`
+    may be None; `X` (n, p) are the features in it; `neighbours` are options of
+    :func:`rankbook.kernels.neighbours.neighbour_graph`; the last three come from
+    :func:`class_moments`. A dict `known` contains these three, `X` and possibly `laplacian_form`,
+    if they are already computed.
     """
 
     def __init__(self, items, signs, kernel, subspace, neighbours, known=None):
@@ -161,12 +161,12 @@ class SemiSupervisedData:
 
     @cached_property
     def graph(self):
-        """W (n, n), sparse: who is a neighbour of whom."""
+        """Sparse graph W (n, n) of nearest neighbours."""
         return neighbour_graph(self.items, kernel=self.kernel, **self.neighbours)
 
     @cached_property
     def laplacian_form(self):
-        """X' L X / n^2 (p, p). O(nonzeros p + n p^2), and the graph if it is not there yet."""
+        """X' L X / n^2 (p, p). O(nonzeros p + n p^2), plus the graph at first use."""
         return laplacian_form(normalized_laplacian(self.graph), self.X) / len(self.X) ** 2
 
 # %% ../../nbs/problems/rayleigh.ipynb #c025
@@ -180,19 +180,18 @@ class RayleighProblem(Tabled, SetOnce):
     X : array-like of shape (n, d)
         Items; for ``kernel="precomputed"`` the Gram matrix (n, n).
     y : array-like of shape (n,)
-        Labels 0 and 1, or -1 and 1, of which the larger is better. Unlabelled items have NaN, or -1
-        beside the labels 0 and 1.
+        Labels 0 and 1, or -1 and 1; the larger one is better. Unlabelled items have NaN, or -1 if
+        the labels are 0 and 1.
     X_unlabelled : array-like of shape (m, d), optional
-        More items without labels.
+        Further items without labels.
     unlabelled : number or False, optional
         Value that marks unlabelled items in y, or False for none. Required if y contains only -1
         and 1.
     manifold_weight : float >= 0, default 1.0
-        The gamma of equation (5); at 0 no graph is made.
+        The gamma of equation (5); at 0 no graph is built.
     n_components : int >= 1 or None, default 10
-        Dimension p of the subspace. None takes all directions that the items span, which is the
-        kernelised form without a subspace. With a linear kernel, None gives a linear function of X
-        itself.
+        Dimension p of the subspace. None takes all directions that the items span. With a linear
+        kernel, None gives a linear function of X.
     n_neighbors, metric, neighbours : int, str or transformer, str
         As in :func:`rankbook.kernels.neighbours.neighbour_graph`.
     kernel, gamma, pivots, random_state
@@ -306,7 +305,7 @@ class RayleighProblem(Tabled, SetOnce):
         return float(max(0.0, values[0] - len(values) * np.finfo(float).eps * np.abs(values).max()))
 
     def with_manifold_weight(self, manifold_weight: float) -> Self:
-        """The same problem with another manifold weight; subspace, graph and moments are shared."""
+        """Return the problem with another manifold weight, with shared subspace and graph."""
         return self.replaced(
             manifold_weight=as_positive("manifold_weight", manifold_weight, zero=True)
         )
@@ -345,7 +344,7 @@ class RayleighProblem(Tabled, SetOnce):
     def certificate(
         self, lam: float, coef: np.ndarray | None = None, dual: Any = None
     ) -> Certificate:
-        """The certificate of weights. O(p^2), and O(p^3) once for the least eigenvalue.
+        """Compute the certificate of weights. O(p^2), and O(p^3) once for the least eigenvalue.
 
         Parameters
         ----------
@@ -383,10 +382,10 @@ class RayleighProblem(Tabled, SetOnce):
 # %% ../../nbs/problems/rayleigh.ipynb #q005
 @dataclass(frozen=True)
 class ClassPosterior:
-    """Two Gaussian classes, the worse one first; made by :func:`class_posterior`.
+    """Two Gaussian classes, the worse one first; see :func:`class_posterior`.
 
-    `subspace` maps items to coordinates, or is None; `means` (2, p), `covariances` (2, p, p) and
-    `priors` (2,) are those of the labelled items, lam / 2 on the diagonals.
+    `subspace` maps items to coordinates, or is None. `means` (2, p), `covariances` (2, p, p), with
+    lam / 2 added to the diagonals, and `priors` (2,) are estimates from the labelled items.
     """
 
     subspace: NystroemMap | None
@@ -395,10 +394,11 @@ class ClassPosterior:
     priors: np.ndarray
 
     def log_odds(self, X_new: ArrayLike) -> np.ndarray:
-        """log P(better | x) - log P(worse | x), (m,), of items X_new (m, d).
+        """Compute log P(better | x) - log P(worse | x), (m,), of items X_new (m, d).
 
-        For a precomputed kernel their kernel (m, n) with the items of the fit. O(p^3 + m p^2) and
-        the coordinates. An ArithmeticError if a covariance is singular, which lam > 0 prevents.
+        For a precomputed kernel, pass their kernel (m, n) with the training items. O(p^3 + m p^2),
+        plus the coordinates. Raises an ArithmeticError if a covariance is singular, which lam > 0
+        prevents.
         """
         from scipy.linalg import cholesky, solve_triangular
 
@@ -429,7 +429,7 @@ class ClassPosterior:
 
 
 def class_posterior(problem, lam):
-    """The Gaussians of the two classes of a :class:`rankbook.RayleighProblem`.
+    """Estimate the Gaussians of the two classes of a :class:`rankbook.RayleighProblem`.
 
     Returns
     -------
@@ -451,11 +451,11 @@ def class_posterior(problem, lam):
 
 # %% ../../nbs/problems/rayleigh.ipynb #q013
 def expected_auc(problem, coef):
-    """The area under the ROC curve that weights (p,) have if the scores of a class are Gaussian.
+    """Area under the ROC curve of weights (p,), if the scores of each class are Gaussian.
 
-    From the moments of the labelled items of a :class:`rankbook.RayleighProblem`: those it was
-    fitted to, if `coef` is its solution, and then too favourable. 1/2 if all scores are equal.
-    O(p^2).
+    The function uses the moments of the labelled items of a :class:`rankbook.RayleighProblem`. If
+    `coef` is the solution of the problem, the estimate is optimistic, because the solution was
+    fitted to these items. 1/2 if all scores are equal. O(p^2).
     """
     from scipy.special import ndtr
 
@@ -465,9 +465,9 @@ def expected_auc(problem, coef):
 
 # %% ../../nbs/problems/rayleigh.ipynb #auc-bound-q004
 def largest_error(seen, allowed):
-    """The largest e in [seen, 1] with kl(seen || e) <= allowed; for seen in [0, 1], allowed >= 0.
+    """Largest e in [seen, 1] with kl(seen || e) <= allowed, for seen in [0, 1], allowed >= 0.
 
-    To rounding, from above.
+    Rounded up.
     """
     low, high = seen, 1.0
     while (middle := (low + high) / 2) not in (low, high):
@@ -479,11 +479,11 @@ def largest_error(seen, allowed):
 # %% ../../nbs/problems/rayleigh.ipynb #auc-bound-q007
 @dataclass(frozen=True)
 class AUCBound:
-    """What :func:`auc_bound` found; each number holds with probability 1 - delta.
+    """Result of :func:`auc_bound`; the bounds hold with probability 1 - delta.
 
-    `auc` : lower bound on the area of the ranking, a tie counting as an error; 0 says nothing.
+    `auc` : lower bound on the area of the ranking, where a tie is an error; 0 is no information.
     `randomised_auc` : lower bound on the area of the randomised ranking.
-    `seen` : share of the labelled pairs that the randomised ranking has right.
+    `seen` : share of the labelled pairs that the randomised ranking puts in the right order.
     `scale` : the mu of the randomised ranking.
     `size` : labelled items of the smaller class.
     `delta` : 1 - the probability.
@@ -498,7 +498,7 @@ class AUCBound:
 
 
 def pair_cosines(solution):
-    """g (n+, n-) of the pairs of labelled items; -inf for two items that the kernel cannot tell.
+    """Cosines g (n+, n-) of the pairs of labelled items; -inf for items equal in feature space.
 
     O(n+ n- d).
     """
@@ -520,7 +520,7 @@ def pair_cosines(solution):
 
 
 def auc_bound(solution: Solution, delta: float = 0.05, kernels: int = 1) -> AUCBound:
-    """A lower bound on the area under the ROC curve of new items, from the labelled items.
+    """Bound the area under the ROC curve of new items from below, from the labelled items.
 
     Parameters
     ----------

@@ -17,9 +17,9 @@ from ..preferences.sums import query_totals
 
 # %% ../../nbs/problems/scale.ipynb #ds07
 def comparison_groups(prefs):
-    """The number (n,) of each item's group, within which preferences compare items.
+    """Group number (n,) of each item; preferences compare only items of a group.
 
-    A group is a query where preferences are counted, else a connected component, O(n + m).
+    If preferences are counted, a group is a query, else a connected component. O(n + m).
     """
     if prefs.is_counted:
         return query_totals(prefs)[0]
@@ -37,7 +37,7 @@ def components(pairs, n):
 
 
 def listed_gradient(prefs, dual):
-    """P'a (n,) for numbers a (m,) of a list of preferences, 0 where it is a rounding error.
+    """Compute P'a (n,) for numbers a (m,) of listed preferences; rounding errors become 0.
 
     O(n + m).
     """
@@ -48,21 +48,21 @@ def listed_gradient(prefs, dual):
     return np.where(np.abs(gradient) > 16 * np.finfo(float).eps * size, gradient, 0.0)
 
 # %% ../../nbs/problems/scale.ipynb #ds10
-ENTRIES = 1 << 19  # of a block of rows
+ENTRIES = 1 << 19  # numbers in a block of rows
 
 
 def row_scatter(rows, width, weight, group=None):
-    """The sum over groups of the smallest sum of weight |z - m|^2 over points m.
+    """Sum the weighted scatter of all groups: the minimum of sum weight |z - m|^2 over m.
 
     Parameters
     ----------
     rows : function
-        Rows z (len, width) of some items, given as indices. It is called once for each item.
+        Returns rows z (len, width) of items, given as indices. Each item is read once.
     width : int
     weight : ndarray of shape (n,)
         At least 0.
     group : ndarray of shape (n,), int, optional
-        Without it m is 0.
+        Group of each item. Without groups, m is 0.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def row_scatter(rows, width, weight, group=None):
 
 
 def item_scatter(X, weight, group=None):
-    """:func:`row_scatter` of items X (n, d), an array or a CSR matrix. O(n d), or O(nnz)."""
+    """Compute :func:`row_scatter` of items X (n, d), an array or CSR matrix. O(n d), or O(nnz)."""
     if isinstance(X, np.ndarray):
         return row_scatter(X.__getitem__, X.shape[1], weight, group)
     from scipy.sparse import csr_array
@@ -113,20 +113,20 @@ def item_scatter(X, weight, group=None):
 
 
 def significant(value, size):
-    """A difference of sums of this size; 0.0 if it is no more than their rounding error."""
+    """Return a difference of sums of this size, or 0.0 if it is a rounding error."""
     return value if value > 64 * np.finfo(float).eps * size else 0.0
 
 # %% ../../nbs/problems/scale.ipynb #ds13
 def kernel_scatter(problem, weight, group=None):
-    """:func:`row_scatter` in the space of a problem's kernel, for weights (n,) >= 0 of its items.
+    """Compute :func:`row_scatter` in feature space, for weights (n,) >= 0 of a problem's items.
 
-    O(n d) for a linear kernel, O(n r^2) for a basis of r items, else the entries of the kernel
-    within groups; O(n^2) for a single group.
+    O(n d) for a linear kernel and O(n r^2) for a basis of r items. For other kernels one operation
+    for each kernel entry within groups, O(n^2) for a single group.
     """
     if getattr(problem, "basis", None) is not None:
         from scipy.linalg import solve_triangular
 
-        item_blocks(problem)  # makes and keeps K_MR if it is small
+        item_blocks(problem)  # computes and stores K_MR if it is small
         C = problem.basis_factor[0]
         half = lambda K: solve_triangular(C, K.T, lower=True, check_finite=False).T
         rows = lambda items: half(np.asarray(problem.columns(items)))
@@ -159,7 +159,7 @@ L1_SHARE = 0.03  # of lam_max
 
 
 def default_lam(problem):
-    """The lambda that ``lam="scale"`` stands for, equation (1) of this chapter.
+    """Compute the default lambda, ``lam="scale"``, by equation (1) of this chapter.
 
     Parameters
     ----------
@@ -168,9 +168,9 @@ def default_lam(problem):
     Returns
     -------
     float
-        In the unit of the objective, a sum over preferences. It is SCALE times the scatter of the
-        loss's gradient at f = 0 over the loss there; for the L1 penalty L1_SHARE times
-        `lam_max`; 1.0 where f = 0 is optimal for every lambda.
+        Lambda in the unit of the objective, a sum over preferences: SCALE times the scatter of the
+        loss's gradient at f = 0, divided by the loss at f = 0. For the L1 penalty it is L1_SHARE
+        times `lam_max`. If f = 0 is optimal for every lambda, it is 1.0.
 
     Raises
     ------

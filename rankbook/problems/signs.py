@@ -17,21 +17,21 @@ from ..preferences.events import index_of, is_numbered
 
 # %% ../../nbs/problems/signs.ipynb #sg003
 def as_signs(signs, d, names=None):
-    """Signs (d,) of the weights of a linear function, read-only, or None if none is constrained.
+    """Return signs (d,) of the weights of a linear function, or None if none is constrained.
 
     Parameters
     ----------
     signs : None, array-like of shape (d,), or dict
-        Of -1, 0 and +1: a weight that may not be positive, any, or not negative. A dict, or a
-        Series with names as its index, names features; those that it does not name have 0.
+        Entries -1 for a weight <= 0, 0 for any weight, and +1 for a weight >= 0. The keys of a
+        dict, or the index of a Series, are feature names; other features have 0.
     d : int
     names : sequence of str, optional
-        Of the features.
+        Names of the features.
 
     Raises
     ------
     ValueError
-        If an entry is something else, or a dict names a feature that is not there.
+        If an entry has another value, or a dict contains an unknown feature.
     """
     if signs is None:
         return None
@@ -67,12 +67,12 @@ def as_signs(signs, d, names=None):
 
 # %% ../../nbs/problems/signs.ipynb #sg004
 def nearest(signs, u):
-    """The vector with these signs that is nearest to u (d,): u itself if signs is None. O(d)."""
+    """Project u (d,) on the vectors with these signs; return u if signs is None. O(d)."""
     return u if signs is None else np.where(signs * u < 0, 0.0, u)
 
 
 def sign_violation(signs, w):
-    """The largest weight of w (d,) with a wrong sign, in units of the largest weight. O(d)."""
+    """Largest weight of w (d,) with a wrong sign, relative to the largest weight. O(d)."""
     if signs is None:
         return 0.0
     wrong = float((-signs * w).max(initial=0.0))

@@ -70,12 +70,12 @@ class PairLoss(Protocol):
         ...
 
     def conjugate(self, a: np.ndarray) -> np.ndarray:
-        """The supremum of a t - value(t) over all t; infinite where there is none."""
+        """The supremum of a t - value(t) over all t, which may be infinite."""
         ...
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm007
 class Logistic:
-    """The loss log(1 + exp(t)) for t = f(worse) - f(better), as a :class:`PairLoss`."""
+    """Logistic loss log(1 + exp(t)) for t = f(worse) - f(better), a :class:`PairLoss`."""
 
     name, margin = "logistic", 0.0
 
@@ -90,7 +90,7 @@ class Logistic:
         return expit(t)
 
     def second_derivative(self, t):
-        """The variance p (1 - p) for that probability p."""
+        """The variance p (1 - p) for this probability p."""
         from scipy.special import expit
 
         return expit(t) * expit(-t)
@@ -103,7 +103,7 @@ class Logistic:
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm011
 class SmoothLoss:
-    """Base of the losses whose sums contain their part of the dual objective.
+    """Base class of smooth losses, whose sums contain their part of the dual objective.
 
     A derived class has a `name`, reads the target of a problem with `read_target`, and sums the
     loss over it with `summed`.
@@ -111,25 +111,25 @@ class SmoothLoss:
     The object that `summed(target)` returns has the methods ``evaluate(scores, derivative=None)``
     for the :class:`rankbook.preferences.sums.Sums` at scores (n,), ``curvature(bands, v)`` for the
     Hessian times v, (n,) or (n, k), ``curvature_matrix(bands)`` for the Hessian (n, n), and
-    ``excess(scores, e)``, an upper bound on the loss minus its tangent where each score moves by up
-    to e. Of the sums, `loss` is L(f), `score_gradient` is minus its gradient, g, and `margin`
-    is -L*(-g).
+    ``excess(scores, e)``, an upper bound on the loss minus its tangent if each score changes by up
+    to e. In the sums, `loss` is L(f), `score_gradient` is the negative gradient g, and `margin` is
+    -L*(-g).
     """
 
     name: str
     is_smooth = True
-    derivative = None  # the argument of `evaluate`, which is there for losses by counted ramps
+    derivative = None  # argument of `evaluate` that only counted losses use
 
     def read_target(self, target):
-        """The target as a problem keeps it in `prefs`; an ArgumentError if the loss refuses it."""
+        """Return the target that a problem stores in `prefs`; raise an ArgumentError if invalid."""
         raise NotImplementedError
 
     def summed(self, target):
-        """The loss over all of a target."""
+        """Return an object that sums the loss over the target."""
         raise NotImplementedError
 
     def groups(self, target):
-        """The number (n,) of each item's group, within which the target compares items."""
+        """Group number (n,) of each item; the target compares only items of a group."""
         return comparison_groups(target)
 
     def unit(self, sums):
@@ -137,15 +137,15 @@ class SmoothLoss:
         return sums.loss
 
     def lam_max(self, problem):
-        """Infinite: the solution changes at every lambda."""
+        """Infinite, because the solution changes at every lambda."""
         return np.inf
 
     def smoothed(self, width):
-        """None: the loss is smooth as it is."""
+        """None, because the loss needs no smoothing."""
         return None
 
     def dual(self, width):
-        """None: the slopes at the answer are the multipliers."""
+        """None, because the slopes at the solution are the multipliers."""
         return None
 
     def scaling(self, lam, sums, norm, width=0.0):
@@ -165,7 +165,7 @@ class SmoothLoss:
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm013
 class PairSums:
-    """A :class:`PairLoss` over all preferences, pair by pair.
+    """Sum of a :class:`PairLoss` over a list of preferences.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class PairSums:
 
     Notes
     -----
-    O(m + n) time for each method and some 60 m bytes.
+    O(m + n) time for each method, and about 60 m bytes.
     """
 
     takes_columns = True
@@ -241,12 +241,12 @@ METHODS = ("value", "derivative", "conjugate")
 
 
 def checked(rule, method, x):
-    """The finite numbers (m,) that a method of a :class:`PairLoss` returns for x (m,).
+    """Check and return the numbers (m,) that a method of a :class:`PairLoss` returns for x (m,).
 
     Raises
     ------
     ValueError
-        If it returns anything else.
+        If it does not return finite numbers of that shape.
     """
     found, says = getattr(rule, method)(x.copy()), f"loss {rule.name!r} has a {method}"
     if not (type(found) is np.ndarray and found.shape == x.shape and found.dtype.kind in "fiu"):
@@ -268,12 +268,12 @@ def checked(rule, method, x):
 
 @dataclass(frozen=True)
 class SmoothPairLoss(SmoothLoss):
-    """The sum of c value(t) over all preferences.
+    """Loss of preferences, the sum of c value(t), for a pair loss.
 
     Parameters
     ----------
     rule : PairLoss
-        Of one preference, for weight 1.
+        Loss of one preference of weight 1.
     """
 
     rule: Any
@@ -305,7 +305,7 @@ class SmoothPairLoss(SmoothLoss):
         return self.rule.value(t)
 
     def read_target(self, prefs):
-        """The preferences; an ArgumentError if they have margins that the loss does not take."""
+        """Return the preferences; raise an ArgumentError if their margins are not allowed."""
         prefs, margin = read_preferences(prefs), getattr(self.rule, "margin", 1.0)
         if margin != 1 and not (prefs.is_counted or (prefs.margin == 1).all()):
             raise ArgumentError(
@@ -337,7 +337,7 @@ class SmoothPairLoss(SmoothLoss):
     def bound(self, problem, lam, f, sums, dual=None):
         """The :class:`DualScaling`, its box and its complementarity violation.
 
-        `dual` is an array (m,), or None for the slopes at scores f (n,), which have the given sums.
+        `dual` is an array (m,), or None for the slopes at scores f (n,), whose sums are `sums`.
         """
         if isinstance(dual, SmoothedDual):
             raise ArgumentError(f"dual is {dual}", f"an array or None for loss={self.name!r}")

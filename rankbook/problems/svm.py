@@ -30,7 +30,7 @@ from .ranksvm import RankSVMProblem
 
 # %% ../../nbs/problems/svm.ipynb #c005
 def number_labels(y, n, at_most=None):
-    """The classes of labels y (n,) in sorted order, and the number of each example's class.
+    """Return the classes of labels y (n,) in sorted order, and the class number of each example.
 
     At least two classes are accepted.
     """
@@ -49,7 +49,7 @@ def number_labels(y, n, at_most=None):
 
 # %% ../../nbs/problems/svm.ipynb #c007
 def example_weights(weight, margin, n):
-    """The slack scales and margins of n examples as vectors, ones by default.
+    """Return the slack scales and margins of n examples as vectors, ones by default.
 
     At least one scale must be positive.
     """
@@ -65,7 +65,7 @@ def example_weights(weight, margin, n):
 class LabelConstraints(SetOnce):
     """The constraints y_i f(x_i) >= margin_i of examples with signs y (n,).
 
-    They have the shape of :class:`rankbook.Preferences`.
+    They have the same attributes as :class:`rankbook.Preferences`.
     """
 
     is_listed = True
@@ -78,12 +78,12 @@ class LabelConstraints(SetOnce):
 
     @property
     def better(self):
-        """(n,) the example itself where it is positive, else -1 for the item of score 0."""
+        """(n,) the index of a positive example, else -1 for the item of score 0."""
         return np.where(self.sign > 0, np.arange(len(self)), -1)
 
     @property
     def worse(self):
-        """(n,) the example itself where it is negative, else -1."""
+        """(n,) the index of a negative example, else -1 for the item of score 0."""
         return np.where(self.sign < 0, np.arange(len(self)), -1)
 
     def matvec(self, scores):
@@ -91,20 +91,19 @@ class LabelConstraints(SetOnce):
         return self.sign * scores
 
     def rmatvec(self, dual):
-        """What multipliers add up to on the examples, (n,)."""
+        """Sums (n,) of signed multipliers for each example."""
         return self.sign * dual
 
 # %% ../../nbs/problems/svm.ipynb #c013
 def flat(coef):
-    """Coefficients in a row, or None."""
+    """Flatten coefficients, or return None."""
     return None if coef is None else np.reshape(coef, -1)
 
 
 class LabelledProblem(Tabled, KernelMap):
-    """What the SVMs share.
+    """Base class of the SVM problems.
 
-    `joint` is what the certificate looks at: the problem itself, unless its coefficients are a
-    matrix.
+    The certificate uses `joint`, which is the problem unless its coefficients are a matrix.
     """
 
     CACHED = (*KernelMap.CACHED, "ranking")
@@ -115,7 +114,7 @@ class LabelledProblem(Tabled, KernelMap):
     def lam_max(self) -> float:
         """The lambda above which every constraint is short of its margin.
 
-        It is 0 if that is a rounding error.
+        It is 0 if the value is a rounding error.
         """
         return self.penalty.lam_max(self.joint)
 
@@ -138,10 +137,10 @@ class LabelledProblem(Tabled, KernelMap):
         return self.penalty.certificate(self.joint, lam, flat(coef), dual, weights)
 
     def tie_width(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
-        """The largest difference (p,) at which two scores of a new example tie.
+        """Largest difference (p,) of two scores of a new example that counts as a tie.
 
         It is TIE_TOL times |x| sum_i |coef_i| |x_i|, with lengths in feature space. This bounds the
-        terms of a score, and so the rounding error of their sum, even where the sum is 0.
+        terms of a score, and therefore the rounding error of their sum.
         """
         X_new, sizes = as_matrix("X_new", X_new), np.ones(self.n_items)
         if self.kernel.name == "precomputed":
@@ -153,7 +152,7 @@ class LabelledProblem(Tabled, KernelMap):
 
 # %% ../../nbs/problems/svm.ipynb #c014
 class SVMProblem(LabelledProblem):
-    """The support vector machine for two classes, without intercept.
+    """Support vector machine for two classes, without intercept.
 
     Minimise lam/2 |f|^2 + sum_i s_i max(0, margin_i - y_i f(x_i)).
 
@@ -203,7 +202,7 @@ class SVMProblem(LabelledProblem):
 
     @cached_property
     def ranking(self) -> RankSVMProblem:
-        """The same problem as a ranking of the examples and one more item, whose score is 0."""
+        """The equivalent ranking problem on the examples and one more item of score 0."""
         n, p = self.n_items, self.prefs
         ends = [np.where(end < 0, n, end) for end in (p.better, p.worse)]
         prefs = Preferences(*ends, n + 1, p.weight, p.margin)
@@ -212,12 +211,12 @@ class SVMProblem(LabelledProblem):
         return RankSVMProblem(np.pad(self.gram, (0, 1)), prefs, "precomputed")
 
     def ranking_items(self, X_new: ArrayLike) -> np.ndarray:
-        """New examples X_new (p, d) and the item of score 0, as items of `ranking` (p + 1, ...)."""
+        """Return new examples X_new (p, d) and the item of score 0 as items of `ranking`."""
         rows = self.design(X_new)
         return np.pad(rows, ((0, 1), (0, 0) if self.is_factored else (0, 1)))
 
     def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
-        """Labels (p,) of new examples (p, d): the positive class where the score is above 0.
+        """Predict labels (p,) of new examples (p, d): the positive class if the score is above 0.
 
         A score of at most :meth:`tie_width` counts as 0.
         """
@@ -232,14 +231,14 @@ class SVMProblem(LabelledProblem):
 
 # %% ../../nbs/problems/svm.ipynb #c020
 class ClassPreferences(Preferences):
-    """The preferences of each example's class over the others.
+    """Preferences of the true class of each example over the other classes.
 
-    They are between entries of the score matrix (n, K).
+    They compare entries of the score matrix (n, K).
     """
 
     @classmethod
     def of(cls, number, k, weight, margin):
-        """n (K - 1) preferences for classes `number` (n,), example by example.
+        """Create n (K - 1) preferences for classes `number` (n,), sorted by example.
 
         The weights and margins are (n,).
         """
@@ -254,12 +253,12 @@ class ClassPreferences(Preferences):
         return super().matvec(scores.reshape(-1))
 
     def rmatvec(self, dual):
-        """What multipliers (m,) add up to, (n, K)."""
+        """Sums (n, K) of signed multipliers (m,) for each entry of the score matrix."""
         return super().rmatvec(dual).reshape(self.coef_shape)
 
 # %% ../../nbs/problems/svm.ipynb #c023
 class JointItems:
-    """A multi-class problem seen as the ranking of n K items (example, class)."""
+    """Multi-class problem as a ranking problem on n K items (example, class)."""
 
     penalty, loss, signs = L2(), Hinge(), None
 
@@ -270,7 +269,7 @@ class JointItems:
         self.is_factored = problem.is_factored
 
     def matvec(self, v):
-        """The product of the kernel of the n K items with v (n K,)."""
+        """Multiply the kernel matrix of the n K items by v (n K,)."""
         return self.problem.matvec(v.reshape(self.problem.coef_shape)).reshape(-1)
 
     def evaluated(self, coef=None, weights=None):
@@ -284,9 +283,9 @@ class JointItems:
 
 # %% ../../nbs/problems/svm.ipynb #c024
 class MulticlassSVMProblem(LabelledProblem):
-    """The support vector machine for K classes, without intercept.
+    """Support vector machine for K classes, without intercept.
 
-    There is one slack for each example and each other class.
+    Each example has one slack for each other class.
 
     lam/2 sum_a |f_a|^2 + sum over examples i of class a and classes b != a of s_i max(0, margin_i -
     (f_a(x_i) - f_b(x_i))).
@@ -298,8 +297,8 @@ class MulticlassSVMProblem(LabelledProblem):
 
     Notes
     -----
-    Coefficients are (n, K), multipliers (n (K - 1),): example by example, the other classes in
-    sorted order.
+    Coefficients are (n, K). Multipliers are (n (K - 1),), sorted by example, then by the other
+    class.
 
     Examples
     --------
@@ -330,9 +329,9 @@ class MulticlassSVMProblem(LabelledProblem):
 
     @cached_property
     def ranking(self) -> RankSVMProblem:
-        """The same problem as a ranking of n K items (example, class).
+        """The equivalent ranking problem on n K items (example, class).
 
-        Keeps (n K)^2 numbers, or n d K^2 for a linear kernel.
+        It stores (n K)^2 numbers, or n d K^2 for a linear kernel.
         """
         k, factored = len(self.classes_), self.is_factored
         size = self.X.size * k**2 if factored else (self.n_items * k) ** 2
@@ -341,7 +340,7 @@ class MulticlassSVMProblem(LabelledProblem):
         return RankSVMProblem(items, self.joint.prefs, "linear" if factored else "precomputed")
 
     def ranking_items(self, X_new: ArrayLike) -> np.ndarray:
-        """New examples X_new (p, d) with every class, as items of `ranking` (p K, ...)."""
+        """Return new examples X_new (p, d) with every class, as items of `ranking` (p K, ...)."""
         return np.kron(self.design(X_new), np.eye(len(self.classes_)))
 
     @cached_property
@@ -350,10 +349,10 @@ class MulticlassSVMProblem(LabelledProblem):
         return JointItems(self)
 
     def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
-        """Labels (p,) of new examples (p, d).
+        """Predict labels (p,) of new examples (p, d).
 
-        The label is the class with the highest score. If several scores tie, see :meth:`tie_width`,
-        it is the first of their classes.
+        The label is the class with the highest score. If several scores tie, it is the first of
+        their classes; see :meth:`tie_width`.
         """
         F = self.predict(coef, X_new)
         tied = F >= F.max(axis=1, keepdims=True) - self.tie_width(coef, X_new)[:, None]
