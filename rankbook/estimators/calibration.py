@@ -34,7 +34,7 @@ from ..preferences.graph import Preferences
 # %% ../../nbs/estimators/calibration.ipynb #ca07
 @dataclass(frozen=True)
 class Isotonic:
-    """The increasing link through points, linear between them and constant beyond.
+    """Increasing link through given points, linear between them and constant beyond.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ METHODS = ("sigmoid", "isotonic")
 
 
 def sigmoid_link(difference, weight, count):
-    """The sigmoid of the largest likelihood for differences (m,), the better minus the worse.
+    """The sigmoid of maximum likelihood for differences (m,), the better minus the worse item.
 
-    The weights (m,) are of mean 1 and stand for `count` preferences.
+    The weights (m,) have mean 1 and represent `count` preferences.
     """
     from scipy.optimize import brentq
 
@@ -88,7 +88,7 @@ def sigmoid_link(difference, weight, count):
 
 
 def isotonic_link(difference, weight, count):
-    """The increasing link of the least squared error for differences (m,)."""
+    """The increasing link with the smallest squared error for differences (m,)."""
     from sklearn.isotonic import IsotonicRegression
 
     least, both = 1 / (count + 2), np.r_[difference, -difference]
@@ -110,40 +110,40 @@ def calibrate(
     """Fit the link from differences of scores to probabilities of preferences.
 
     Rankers have a method of this name, which stores the result. Use the function for scores of
-    pipelines and of other packages. See the chapter :doc:`/book/probabilities`.
+    pipelines and of other packages. The chapter :doc:`/book/probabilities` has examples.
 
     Parameters
     ----------
     y_true, y_score, qid, sample_weight
         As in :func:`rankbook.disagreement`. Pass preferences that were not used to fit the scores.
     method : {"sigmoid", "isotonic"}, default "sigmoid"
-        A sigmoid with one slope, or any increasing function, which needs a thousand preferences or
-        more.
+        "sigmoid" fits one slope. "isotonic" fits any increasing function and needs about a thousand
+        preferences or more.
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws a million preferences if there are more; None stands for seed 0.
+        Seed for drawing a million preferences if there are more; None stands for seed 0.
 
     Returns
     -------
     Sigmoid or Isotonic
-        Its method ``probability(difference)`` gives probabilities. Metrics of probabilities take
-        the object as `link`.
+        Its method ``probability(difference)`` returns probabilities. You can pass the object as
+        `link` to metrics of probabilities.
 
     Raises
     ------
     UndefinedMetric
-        A ValueError: if there is no preference of positive weight.
+        If there is no preference of positive weight. It is a ValueError.
     ValueError
         If an argument is out of range.
 
     Warns
     -----
     UserWarning
-        If the scores order most preferences wrongly: every probability is then 1/2.
+        If the scores order most preferences wrongly. Every probability is then 1/2.
 
     Notes
     -----
-    If the preferences contain both directions of a tie, it counts as half a win each way. A
-    preference of weight 7 counts as 7 equal ones. O(m log m) for m preferences, at most a million.
+    A tie given as two opposite preferences counts as half a win for each item. A preference of
+    weight 7 counts as 7 equal preferences. O(m log m) for m preferences, at most a million.
 
     References
     ----------
@@ -175,7 +175,7 @@ def calibrate(
         raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
     d = np.clip(differences(score, better, worse), -LARGEST, LARGEST)
     tops = (prefs.better_weight, prefs.worse_weight) if prefs.is_counted else (prefs.weight,)
-    with np.errstate(over="ignore"):  # weights may be numbers of equal votes
+    with np.errstate(over="ignore"):  # weights may be large counts of votes
         total = weight.sum() * np.prod([1.0 if top is None else top.max() for top in tops])
     count = np.clip(total, weight.size, 1 / EPS)
     fit_link = sigmoid_link if method == "sigmoid" else isotonic_link
@@ -186,7 +186,7 @@ def calibrate(
 
 # %% ../../nbs/estimators/calibration.ipynb #ca11
 class NoProbabilities(ArgumentError, AttributeError):
-    """The scores of a model are not related to probabilities."""
+    """Error: the scores of a model do not define probabilities."""
 
 
 class PairProbabilities:
@@ -195,7 +195,7 @@ class PairProbabilities:
     Attributes
     ----------
     calibration_ : Sigmoid or Isotonic
-        After :meth:`calibrate`, until the next fit.
+        Exists after :meth:`calibrate`, until the next fit.
     """
 
     calibration_: Any
@@ -204,7 +204,7 @@ class PairProbabilities:
     def link_(self) -> Any:
         """The object whose ``probability(difference)`` turns a score difference into P(a over b).
 
-        Raises an error that is also an AttributeError if the model has none.
+        If the model has none, raises an error that is also an AttributeError.
         """
         if (link := vars(self).get("calibration_")) is not None:
             return link
@@ -223,31 +223,33 @@ class PairProbabilities:
     def predict_pair_proba(
         self, a: Items, b: Items, pair_features: ArrayLike | None = None
     ) -> np.ndarray:
-        """Probability that each row of a is preferred to the same row of b.
+        """Probability that row i of a is preferred to row i of b, for each i.
 
         Parameters
         ----------
         a, b : array-like of shape (m, d)
             Items.
         pair_features : array-like of shape (m,) or (m, p), optional
-            Features of the pairs as seen from a, if the model was fitted to some; 0 by default.
+            Features of the pairs from the point of view of a, for models fitted with
+            `pair_features`; 0 by default.
 
         Returns
         -------
         ndarray of shape (m,), float64
-            ``link_.probability(predict(a) - predict(b))``; swapping a and b gives 1 minus it.
+            ``link_.probability(predict(a) - predict(b))``. If you exchange a and b, you get 1
+            minus this.
 
         Raises
         ------
         NotFittedError
         ValueError
-            If the shapes differ, or the model defines no probabilities. After :meth:`calibrate`,
-            models with the hinge or squared hinge loss and RankRLS define them, too.
+            If the shapes differ, or the model defines no probabilities. RankRLS and models with the
+            hinge or squared hinge loss define them only after :meth:`calibrate`.
 
         Notes
         -----
-        Costs two predictions. A scikit-learn pipeline does not forward this method: transform a and
-        b by ``pipeline[:-1]`` and call ``pipeline[-1]``.
+        Costs two predictions. A scikit-learn pipeline does not forward this method. Instead,
+        transform a and b by ``pipeline[:-1]`` and call ``pipeline[-1].predict_pair_proba``.
 
         Examples
         --------
@@ -282,7 +284,7 @@ class PairProbabilities:
         return link.probability(difference)
 
     def predict_choice_proba(self, X: Items, qid: ArrayLike | None = None) -> np.ndarray:
-        """Probability of each item to be chosen first among the items of its query.
+        """Probability that each item is chosen first among the items of its query.
 
         Parameters
         ----------
@@ -299,8 +301,8 @@ class PairProbabilities:
         ------
         NotFittedError
         ValueError
-            If the loss is not the Plackett-Luce loss, which defines choices among many items, or
-            the model was fitted to survival times, where the first choice is the first event.
+            If the loss is not the Plackett-Luce loss, or the model was fitted to survival times,
+            whose first choice is the shortest time.
 
         Notes
         -----
@@ -346,10 +348,10 @@ class PairProbabilities:
         method: Literal["sigmoid", "isotonic"] = "sigmoid",
         random_state: Seed = None,
     ) -> Self:
-        """Fit the probabilities of preferences to items that were not in `fit`.
+        """Fit the probabilities of preferences to items that were not used in `fit`.
 
-        The scores stay as they are. A later fit removes the calibration, and an error leaves the
-        model as it was.
+        The scores do not change. A later fit removes the calibration. If an error is raised, the
+        model does not change.
 
         Parameters
         ----------
@@ -357,15 +359,16 @@ class PairProbabilities:
             As in :meth:`rankbook.RankSVM.score`. Items of the training set would make the
             probabilities too extreme.
         method : {"sigmoid", "isotonic"}, default "sigmoid"
-            "sigmoid" fits one slope; "isotonic" fits any increasing function, and needs a thousand
-            preferences or more.
+            "sigmoid" fits one slope. "isotonic" fits any increasing function and needs about a
+            thousand preferences or more.
         random_state : None, int, numpy Generator or RandomState, default None
-            Draws a million preferences if there are more; None is seed 0.
+            Seed for drawing a million preferences if there are more; None stands for seed 0.
 
         Returns
         -------
         The model itself
-            With `calibration_`, which files, pickles and copies keep, and clones do not.
+            It has the attribute `calibration_`, which is part of files, pickles and copies, but not
+            of clones.
 
         Raises
         ------
@@ -392,7 +395,7 @@ class PairProbabilities:
 
 
 def require_one_score(scores):
-    """An ArgumentError if a model has several scores for each item."""
+    """Raise ArgumentError if a model has several scores for each item."""
     if scores.ndim > 1:
         raise ArgumentError(
             f"X has {scores.shape[1]} scores for each row",

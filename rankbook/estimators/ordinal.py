@@ -36,7 +36,7 @@ def read_levels(X, y):
     Raises
     ------
     ValueError
-        If there is one class only, or y is no vector of labels.
+        If there is only one class, or y is not a vector of labels.
     """
     require_target(y, "labels of shape (n,)")
     refuse_data(X, y, labels=True)
@@ -50,12 +50,12 @@ def read_levels(X, y):
 
 # %% ../../nbs/estimators/ordinal.ipynb #o006
 def as_ranker(name, value):
-    """`value` if it is an estimator whose predictions are scores."""
+    """Return `value` if it is an estimator whose predictions are scores, else raise an error."""
     methods = all(hasattr(value, method) for method in ("get_params", "fit", "predict"))
     if isinstance(value, type) or not methods or is_classifier(value) or is_clusterer(value):
         raise ArgumentError(
             f"{name} is {shown(value)}",
-            "a ranker or a regressor, whose predict gives a score for each item",
+            "a ranker or a regressor, whose predict returns a score for each item",
         )
     return value
 
@@ -63,7 +63,7 @@ def as_ranker(name, value):
 class OrdinalRanker(ClassifierMixin, Shown):
     """Classifier for ordered classes: a ranker, and thresholds that divide its scores.
 
-    See the chapter :doc:`/book/new_users_new_items`.
+    The chapter :doc:`/book/new_users_new_items` has examples.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ class OrdinalRanker(ClassifierMixin, Shown):
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes from the lowest up: numbers by size, others in sorted order.
+        The classes in increasing order.
     cuts_ : ndarray of shape (k - 1,)
-        Nondecreasing thresholds: an item is of class ``classes_[np.digitize(score, cuts_)]``.
+        Nondecreasing thresholds. The class of an item is ``classes_[np.digitize(score, cuts_)]``.
     ranker_ : estimator
         The ranker, fitted to all items.
     n_features_in_, feature_names_in_
@@ -111,9 +111,9 @@ class OrdinalRanker(ClassifierMixin, Shown):
     def fit(
         self, X: Items, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Fit the ranker to items X (n, d) of classes y (n,), and cut its scores.
+        """Fit the ranker to items X (n, d) of classes y (n,), and compute the cuts.
 
-        An error leaves the estimator unchanged.
+        If an error is raised, the estimator does not change.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
         y : array-like of shape (n,)
             Labels that can be sorted, at least two different ones.
         sample_weight : array-like of shape (n,), optional
-            Weights >= 0 of the items, for the ranker (which must take them) and for the cuts.
+            Weights >= 0 of the items, for the ranker (which must accept them) and for the cuts.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
         Raises
         ------
         ValueError
-            If an argument is out of range, or there is one class only.
+            If an argument is out of range, or there is only one class.
 
         Examples
         --------
@@ -161,13 +161,13 @@ class OrdinalRanker(ClassifierMixin, Shown):
         return self
 
     def decision_function(self, X: Items) -> np.ndarray:
-        """How far the scores of items X (p, d) are inside each class, (p, k); (p,) for two classes.
+        """Signed distances (p, k) of scores from the cuts of each class; (p,) for two classes.
 
-        The class j of k > 2 reaches from one cut to the next, and column j is the distance of the
-        score to the nearer of them: positive inside, negative outside, infinite if the class has no
-        finite cut. The largest column is the predicted class; a score that equals a cut has 0 in
-        the columns of both classes and is of the upper one. For two classes it is the score minus
-        the cut, positive for the second class, or the score itself if the cut is infinite.
+        For k > 2 classes, column j is the distance of the score from the nearer cut of class j:
+        positive inside the class, negative outside, infinite if the class has no finite cut. The
+        largest column is the predicted class. A score equal to a cut has 0 in the columns of both
+        classes and belongs to the upper one. For two classes the result is the score minus the cut,
+        positive for the second class, or the score itself if the cut is infinite.
         """
         check_is_fitted(self, "cuts_")
         scores = np.asarray(self.ranker_.predict(X))
@@ -178,7 +178,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
         return np.minimum(above, below)
 
     def predict(self, X: Items) -> np.ndarray:
-        """Classes (p,) of items X (p, d), an array or what :meth:`set_output` asked for."""
+        """Classes (p,) of items X (p, d), an array or the type chosen by :meth:`set_output`."""
         check_is_fitted(self, "cuts_")
         scores = np.asarray(self.ranker_.predict(X))
         return self._contained(self.classes_[np.digitize(scores, self.cuts_)], X)
@@ -186,7 +186,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
     def rank(self, X: Items) -> np.ndarray:
         """The rows of items X (p, d), best first, see :meth:`rankbook.RankSVM.rank`.
 
-        The order follows the scores of the ranker, so items of one class are ordered, too.
+        The scores of the ranker determine the order, also of items of one class.
         """
         check_is_fitted(self, "cuts_")
         return self._best_first(np.asarray(self.ranker_.predict(X)), X)

@@ -31,15 +31,15 @@ class ScaledModel:
     model : estimator
         Fitted to standardised items.
     centre, factor : array-like of shape (d,)
-        Subtracted from each feature, and multiplied with the difference.
+        `centre` is subtracted from each feature, and the result is multiplied by `factor`.
     columns : sequence of str, optional
         Names of the features, in order.
     about : dict, optional
-        Further facts, such as names of columns that were left out: numbers, text, and lists and
-        dicts of them.
+        Further information, such as names of unused columns: numbers, text, and lists and dicts of
+        them.
     encoding : Encoding, optional
-        Conversion of the columns of a table to features, as the options ``--encode`` and
-        ``--impute`` of the command line fit it; `columns` are then the columns of the table.
+        Conversion of the columns of a table to features, as fitted by the options ``--encode`` and
+        ``--impute`` of the command line. `columns` are then the columns of the table.
 
     Attributes
     ----------
@@ -89,11 +89,11 @@ class ScaledModel:
             )
 
     def transform(self, X_new: ArrayLike) -> Any:
-        """Encoded and scaled features of raw items X_new (p, d). A data frame needs equal columns.
+        """Encoded and scaled features of raw items X_new (p, d).
 
-        With an encoding, a data frame has the columns of the table, and an array the features that
-        the encoding makes of them. Sparse items stay sparse if the model takes them and `centre` is
-        0 throughout; otherwise they become dense.
+        A data frame must have the columns `columns`. With an encoding, an array must contain the
+        encoded features. Sparse items remain sparse if the model accepts sparse items and `centre`
+        is 0; otherwise they become dense.
         """
         refuse_unread("X_new", X_new)
         names = getattr(X_new, "columns", None)
@@ -108,9 +108,9 @@ class ScaledModel:
         return standardised(taken_by(self.model, X_new), self.centre, self.factor)
 
     def predict(self, X_new: ArrayLike) -> np.ndarray:
-        """The model's prediction for raw items X_new (p, d).
+        """Prediction of the model for raw items X_new (p, d).
 
-        An array, or what :meth:`set_output` asked for, with the index of X_new.
+        Returns an array, or the type chosen by :meth:`set_output` with the index of X_new.
         """
         found = self.model.predict(self.transform(X_new))
         indexed = hasattr(found, "set_axis") and hasattr(X_new, "iloc")  # both of pandas
@@ -128,7 +128,7 @@ class ScaledModel:
         X : array-like of shape (p, d)
         y : array-like, optional
         **given
-            Whatever else the ``score`` of the model takes, such as `qid` and `preferences`.
+            Further arguments of the model's ``score``, such as `qid` and `preferences`.
 
         Returns
         -------
@@ -137,7 +137,7 @@ class ScaledModel:
         return self.model.score(self._rows(X), y, **given)
 
     def predict_pair_proba(self, a: ArrayLike, b: ArrayLike) -> np.ndarray:
-        """Probability that each raw item of a (p, d) is preferred to the same row of b.
+        """Probability that row i of raw items a (p, d) is preferred to row i of b, for each i.
 
         See :meth:`rankbook.RankSVM.predict_pair_proba`.
         """
@@ -149,7 +149,7 @@ class ScaledModel:
         return self
 
     def _rows(self, X):
-        """Scaled features with the index of raw items X, which preferences may name."""
+        """Scaled features with the index of raw items X, because preferences may contain names."""
         rows, index = self.transform(X), index_of(X)
         if index is None:
             return rows
@@ -173,18 +173,18 @@ class ScaledModel:
         return self.model.certificate_
 
     def set_output(self, *, predict: Literal["default", "pandas", "polars"] | None = None) -> Self:
-        """Say what `predict` returns, as :meth:`rankbook.RankSVM.set_output` of the model itself.
+        """Choose the type that `predict` returns, see :meth:`rankbook.RankSVM.set_output`.
 
         Returns
         -------
         ScaledModel
-            Itself.
+            The model itself.
         """
         self.model.set_output(predict=predict)
         return self
 
     def save(self, file: File) -> None:
-        """Write model and scale to one file, as an estimator's own ``save`` does."""
+        """Write model and scale to one file, which :func:`rankbook.load` reads."""
         parts = {name: getattr(self, name) for name in ("centre", "factor", "columns", "about")}
         parts |= {} if self.encoding is None else dict(encoding=self.encoding)
         save_model(file, SCALED_KIND, self.model, **parts)

@@ -29,7 +29,7 @@ from rankbook.paths.active_set import (
 def apply_event(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     K, factored, better, worse, delta, A, n, L, q, j, enters, cosines, sines
 ):
-    """Let preference j enter or leave the active set of size n; return the new size."""
+    """Add preference j to the active set of size n, or remove it; return the new size."""
     if not enters:
         for p in range(n):
             if A[p] == j:
@@ -48,7 +48,7 @@ def apply_event(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be t
 def add_to_base(K, factored, a, b, amount, base, scores):
     """Add `amount` times preference (a, b) to the base P_C' c_C and to its scores.
 
-    The scores are K base (X' base when factored). O(n), or O(d).
+    The scores are K base, or X' base if factored. O(n), or O(d).
     """
     base[a] += amount
     base[b] -= amount
@@ -60,10 +60,10 @@ def add_to_base(K, factored, a, b, amount, base, scores):
 def fill_row(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried alone
     graph, A, n, L, lam, base, scores, work, row
 ):
-    """Write the row at lam: the base plus the free multipliers' part.
+    """Write the row at lam, which is the base plus the part of the free multipliers.
 
-    `graph` is (K, factored, better, worse, delta), `work` room for multipliers, the slots of items,
-    items and their values. O(|A|^2), or O(|A|^2 + |A| d).
+    `graph` is (K, factored, better, worse, delta). `work` has arrays for multipliers, slots of
+    items, items and their values. O(|A|^2), or O(|A|^2 + |A| d).
     """
     K, factored, better, worse, delta = graph
     alpha, slot, items, u = work
@@ -94,8 +94,8 @@ def slide_row(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tri
 ):
     """Write the row at the end of a segment of width `step` that begins at `row`.
 
-    Writes (q'q, |eta|_1^2) to `square`, too; `graph` and `work` as in :func:`fill_row`.
-    O(|A|^2 / 2 + n), or + |A| d.
+    Also writes (q'q, |eta|_1^2) to `square`. `graph` and `work` are as in :func:`fill_row`.
+    O(|A|^2 / 2 + n), or O(|A|^2 / 2 + |A| d) if factored.
     """
     K, factored, better, worse, _ = graph
     eta, slot, items, u = work
@@ -124,12 +124,12 @@ def walk(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried al
 ):
     """Fill two rows for each segment, at its ends lams[t] and lams[t + 1].
 
-    The sets are those that hold on the segment; event t happens at lams[t + 1]. `graph` is as in
-    :func:`fill_row`, `factor` and `work` are a :func:`workspace`, and `changes` has the preference
-    of each event, and its set before and after.
+    Each segment is computed with its own sets; event t happens at lams[t + 1]. `graph` is as in
+    :func:`fill_row`, `factor` and `work` come from :func:`workspace`, and `changes` has the
+    preference of each event and its sets before and after.
 
-    Fills also `squares` of shape (T, 2), see :func:`slide_row`. Returns the size of the active set
-    after the last event, or -1 if the first one could not be factored.
+    Also fills `squares` of shape (T, 2), see :func:`slide_row`. Returns the size of the active set
+    after the last event, or -1 if the first active set is singular.
     """
     K, factored, better, worse, delta = graph
     (pairs, origins, targets), (L, q, cosines, sines) = changes, factor
@@ -154,7 +154,7 @@ def walk(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried al
 
 
 def workspace(K, room):
-    """Where :func:`walk` works, for so many active preferences: `factor` and `work`."""
+    """Arrays `factor` and `work` of :func:`walk`, for up to `room` active preferences."""
     factor = np.zeros((room, room)), np.zeros(room), np.zeros(room), np.zeros(room)
     items = np.zeros(2 * room, dtype=np.int64)
     return factor, (np.zeros(room), np.full(len(K), -1), items, np.zeros(2 * room))
@@ -162,7 +162,7 @@ def workspace(K, room):
 # %% ../../nbs/paths/replay.ipynb #c017
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a path stood after its first `events` events.
+    """State of a path after its first `events` events.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class Checkpoint:
 # %% ../../nbs/paths/replay.ipynb #c018
 @dataclass(frozen=True)
 class PathIterator:
-    """Walks a path from each of its checkpoints to the next.
+    """Iterator over the breakpoints of a path, from each checkpoint to the next.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ class PathIterator:
             yield lams, rows
 
     def up_to(self, events):
-        """The iterator of the part of a path with so many events."""
+        """The iterator for the part of a path with the first `events` events."""
         return PathIterator(
             tuple(c for c in self.checkpoints if c.events <= events), self.largest_free
         )
@@ -205,17 +205,17 @@ class PathIterator:
     def segments(self, path):
         """Yield (lams, rows, squares) blocks, one for each checkpoint.
 
-        There are two rows for each segment, at its ends, and its speed, see :func:`slide_row`.
+        There are two rows for each segment, one at each end, and its speed, see :func:`slide_row`.
         """
         problem, prefs, room = path.problem, path.problem.prefs, self.largest_free + 2
-        # writable copies, the types for which the solver's code is compiled already
+        # writable copies, because the solver's code is compiled for these types already
         K = writable_matrix(problem.X if problem.is_factored else problem.gram)
         ends = [c.events for c in self.checkpoints[1:]] + [len(path.events)]
         for checkpoint, end in zip(self.checkpoints, ends):
             events, last = path.events[checkpoint.events : end], self.checkpoints[-1]
             lams = np.r_[checkpoint.lam, events["lam"], [path.domain[0]] * (checkpoint is last)]
             base = path.sums_after(checkpoint.events)[:-1]
-            # the preferences of the block, numbered anew
+            # renumber the preferences of the block
             some, numbers = np.unique(np.r_[checkpoint.active, events["pair"]], return_inverse=True)
             pairs = (writable(one.astype(np.int32)) for one in prefs.ends(some))
             graph = (K, problem.is_factored, *pairs, np.array(prefs.margin[some]))
@@ -233,6 +233,6 @@ class PathIterator:
                 )
             if lams[-1] == 0:
                 rows[-1] = 0.0
-            if problem.lam_max == 0:  # what is there is rounding: f is 0
+            if problem.lam_max == 0:  # f is 0, and nonzero numbers are rounding errors
                 rows[:], squares[:] = 0.0, 0.0
             yield np.repeat(lams, 2)[1:-1], rows, squares

@@ -27,7 +27,7 @@ from ..problems.rayleigh import RayleighProblem
 
 # %% ../../nbs/paths/spectral.ipynb #c011
 def refined_weights(problem, solve, lam):
-    """Weights (d, k) of a linear problem at one lam, refined twice; `solve` is (G + lam)^-1 v."""
+    """Weights (d, k) of a linear problem at lam, refined twice; ``solve(v)`` is (G + lam)^-1 v."""
     w = np.zeros((problem.X.shape[1], problem.target.b.shape[1]))
     for _ in range(3):
         w = w - solve(rmatvec(problem.X, problem.target.residual(matvec(problem.X, w))) + lam * w)
@@ -42,7 +42,7 @@ def scale_of(values):
 
 
 class SpectralPath(SolutionPath):
-    """The solutions of a :class:`rankbook.RankRLSProblem` for all lam > 0, from one decomposition.
+    """Solutions of a :class:`rankbook.RankRLSProblem` for all lam > 0, from one decomposition.
 
     Attributes
     ----------
@@ -52,10 +52,10 @@ class SpectralPath(SolutionPath):
     status : str
         "complete".
     spectrum : Spectrum
-        Of the coefficients.
+        Decomposition for the coefficients.
     """
 
-    form = "spectrum"  # of a file
+    form = "spectrum"  # kind of file
 
     def __init__(self, problem, spectrum, info=None):
         super().__init__(problem, np.empty(0), "complete", 0.0, info)
@@ -69,10 +69,10 @@ class SpectralPath(SolutionPath):
 
     @property
     def scale(self):
-        """Two lambdas, a thousandth of the smallest eigenvalue and a thousand of the largest.
+        """Two lambdas, a thousandth of the smallest and a thousand times the largest eigenvalue.
 
-        Beyond them next to nothing changes but the unit of the scores. Eigenvalues that are
-        rounding errors of the largest count for nothing.
+        Outside this range almost only the scale of the scores changes. Eigenvalues that are
+        rounding errors of the largest are ignored.
         """
         return scale_of(self.spectrum.values)
 
@@ -81,38 +81,41 @@ class SpectralPath(SolutionPath):
         return dict(coef=self.coefs([as_positive("lam", lam)])[0])
 
     def components(self, X_new):
-        """The part of each eigenvector in the scores of new items X_new (p, d), (p, r).
+        """Contribution (p, r) of each eigenvector to the scores of new items X_new (p, d).
 
-        Scores at lambdas (q,) are shares(lams) times their transpose; for one column of y.
+        The scores at lambdas (q,) are ``shares(lams) @ components(X_new).T``. The problem must have
+        one column of y.
         """
         if self.spectrum.right.shape[1] > 1:
             raise ArgumentError(
                 f"this path has scores of {self.spectrum.right.shape[1]} columns for an item",
                 "one column for a validation curve",
             )
-        learns = bool(self.spectrum.values.any())  # else f is 0, and what is computed is rounding
+        learns = bool(
+            self.spectrum.values.any()
+        )  # otherwise f is 0, and computed values are rounding errors
         return self.modes(X_new) * self.spectrum.right[:, 0] * learns
 
     def modes(self, X_new):
-        """The values (p, r) of the eigenvectors' functions at new items."""
+        """Values (p, r) of the function of each eigenvector at new items."""
         problem, left = self.problem, self.spectrum.left
         if getattr(problem, "is_factored", False) and getattr(problem, "basis", problem) is None:
-            X_new = problem.design(as_items("X_new", X_new))  # no weights of all n functions
+            X_new = problem.design(as_items("X_new", X_new))  # avoids weights for all n functions
             return products(X_new, problem.X) @ balanced(problem, left)
         return problem.predict(left, X_new)
 
     def shares(self, lams):
-        """What is left of each component at lambdas (q,), an array (q, r)."""
+        """Factor of each component at lambdas (q,), an array (q, r)."""
         return 1.0 / (self.spectrum.values + lams[:, None])
 
     def coefs(self, lams):
-        """Coefficients at several lambdas > 0, (len(lams), n) or (len(lams), n, k): one product."""
+        """Coefficients (len(lams), n) or (len(lams), n, k) at lambdas > 0, by one product."""
         return shaped(self.problem, self.spectrum.grid(as_lambdas(lams)))
 
     def predictions(self, X_new, lams):
         """Scores of new items X_new (p, d) at several lambdas > 0.
 
-        They have shape (len(lams), p) or (len(lams), p, k), from one product with their kernel.
+        The shape is (len(lams), p) or (len(lams), p, k). O(n p d) for the kernel, and one product.
         """
         grid = self.spectrum.grid(as_lambdas(lams)).transpose(1, 0, 2)  # (r, len(lams), k)
         scores = self.problem.predict(grid.reshape(len(grid), -1), X_new)
@@ -137,14 +140,14 @@ class SpectralPath(SolutionPath):
         save_path(self, file, self.form, **self.kept())
 
     def kept(self):
-        """The arrays that a file holds of the path."""
+        """Arrays of the path that a file stores."""
         return {name: getattr(self.spectrum, name) for name in ("left", "values", "right")}
 
 # %% ../../nbs/paths/spectral.ipynb #c015
 class WeightPath(SpectralPath):
-    """The same for a linear problem decomposed in its weights, f(x) = w'x.
+    """Path of a linear problem f(x) = w'x, decomposed in the space of the weights.
 
-    `spectrum` is that of the weights, `G` (d, d) is X' L X.
+    `spectrum` is the decomposition for the weights, and `G` (d, d) is X' L X.
     """
 
     form = "weights"
@@ -154,18 +157,18 @@ class WeightPath(SpectralPath):
         self.G = G
 
     def read(self, lam):
-        """Weights at lam > 0, in units of the features and refined twice. O(n d + d^3 / 3)."""
+        """Weights at lam > 0, computed in scaled units and refined twice. O(n d + d^3 / 3)."""
         lam = as_positive("lam", lam)
         solve = scaled_solver(self.G, lam) or self.solve_spectral(lam)
         return dict(weights=refined_weights(self.problem, solve, lam))
 
     def kept(self):
-        """The arrays that a file holds of the path."""
+        """Arrays of the path that a file stores."""
         return super().kept() | dict(normal=self.G)
 
     @classmethod
     def stored(cls, problem, facts, normal, **parts):
-        """The path of a file; see :meth:`SpectralPath.stored`."""
+        """Make a path from the contents of a file; see :meth:`SpectralPath.stored`."""
         from rankbook.paths.files import demand, finite, unpack_spectrum
 
         demand(isinstance(problem, RankRLSProblem) and not problem.coef_is_weights, "problem")
@@ -175,31 +178,31 @@ class WeightPath(SpectralPath):
         return cls(problem, spectrum, finite("normal", normal, (p, p)), facts["info"])
 
     def modes(self, X_new):
-        """The same for weights."""
+        """Values (p, r) of the function of each eigenvector at new items."""
         X_new = as_items("X_new", X_new)
         require_columns("X_new", X_new, self.problem.X.shape[1])
         return matvec(X_new, self.spectrum.left)
 
     def solve_spectral(self, lam):
-        """v -> (G + lam)^-1 v by the decomposition."""
+        """A function v -> (G + lam)^-1 v that uses the decomposition."""
         s = self.spectrum
         return lambda v: s.left @ ((s.left.T @ v) / (s.values + lam)[:, None])
 
     def coefs(self, lams):
         """Coefficients of the items at several lambdas > 0, (len(lams), n) or (len(lams), n, k).
 
-        O(n d) each.
+        O(n d) for each lambda.
         """
         return np.stack([self.problem.coefficients(w) for w in self.weights(lams)])
 
     def weights(self, lams):
-        """Weights at several lambdas > 0, (len(lams), d) or (len(lams), d, k). O(d^2) each."""
+        """Weights (len(lams), d) or (len(lams), d, k) at several lambdas > 0. O(d^2) for each."""
         return shaped(self.problem, self.spectrum.grid(as_lambdas(lams)))
 
     def predictions(self, X_new, lams):
         """Scores of new items X_new (p, d) at several lambdas > 0.
 
-        They have shape (len(lams), p) or (len(lams), p, k).
+        The shape is (len(lams), p) or (len(lams), p, k).
         """
         w = self.spectrum.grid(as_lambdas(lams))
         scores = LinearFunction(np.hstack(w)).predict(X_new)
@@ -207,10 +210,7 @@ class WeightPath(SpectralPath):
 
 # %% ../../nbs/paths/spectral.ipynb #c004
 def lambda_path(problem):
-    """The path of a RayleighProblem in lam, at its own manifold weight. O(p^3).
-
-    It is a :class:`rankbook.paths.spectral.SpectralPath`.
-    """
+    """The :class:`SpectralPath` of a RayleighProblem in lam, at its own manifold weight. O(p^3)."""
     values, V = decomposed(problem.matrix.copy())
     return SpectralPath(
         problem, Spectrum(V, values, V.T @ problem.mean_difference[:, None]), dict(along="lam")
@@ -220,7 +220,7 @@ def lambda_path(problem):
 def manifold_spectrum(problem, lam):
     """U (p, p), theta (p,) >= 0 and U'difference (p,) at one lam >= 0. O(p^3).
 
-    Raises a ValueError if lam I + S is not positive definite.
+    Raises ValueError if lam I + S is not positive definite.
     """
     from scipy.linalg import LinAlgError, eigh
 
@@ -235,25 +235,28 @@ def manifold_spectrum(problem, lam):
 
 # %% ../../nbs/paths/spectral.ipynb #c009
 class ManifoldPath(SolutionPath):
-    """The solutions for all manifold weights >= 0 at one lam, from one decomposition.
+    """Solutions of a :class:`rankbook.RayleighProblem` for all manifold weights >= 0 at one lam.
 
-    They are those of a :class:`rankbook.RayleighProblem`.
+    The methods have the manifold weight as argument in place of `lam`.
 
-    Wherever a path takes `lam`, this one takes the manifold weight.
+    Parameters
+    ----------
+    problem : RayleighProblem
+    lam : float
+    spectrum : tuple, optional
+        The result of :func:`manifold_spectrum`, if it has been computed before.
 
     Attributes
     ----------
     problem, breakpoints, status, info, solver
         As in :class:`rankbook.SolutionPath`; there are no breakpoints.
     domain : (float, float)
-        It answers for 0 <= weight < infinity.
+        The path has solutions for 0 <= weight < infinity.
     lam : float
         The fixed regularization parameter.
-
-    A `spectrum` that is known, as :func:`manifold_spectrum` gives it, need not be found again.
     """
 
-    form = "manifold"  # of a file
+    form = "manifold"  # kind of file
 
     def __init__(self, problem, lam, spectrum=None):
         super().__init__(
@@ -264,20 +267,20 @@ class ManifoldPath(SolutionPath):
 
     @property
     def scale(self):
-        """Two manifold weights beyond which next to nothing changes."""
+        """Two manifold weights outside which the solution hardly changes."""
         low, high = scale_of(self.theta)
         return 1 / high, 1 / low
 
     def components(self, X_new):
-        """The part of each eigenvector in the scores of new items (m, d), (m, p)."""
+        """Contribution (m, p) of each eigenvector to the scores of new items (m, d)."""
         return self.problem.predict(self.left, X_new) * self.right
 
     def shares(self, weights):
-        """What is left of each component at manifold weights (q,), an array (q, p)."""
+        """Factor of each component at manifold weights (q,), an array (q, p)."""
         return 1.0 / (1.0 + weights[:, None] * self.theta)
 
     def coefs(self, weights):
-        """Coefficients (len(weights), p) at several manifold weights >= 0: one product."""
+        """Coefficients (len(weights), p) at several manifold weights >= 0, by one product."""
         weights = as_vector("weights", np.atleast_1d(weights), minimum=0.0)
         return (self.right / (1.0 + weights[:, None] * self.theta)) @ self.left.T
 
@@ -286,10 +289,7 @@ class ManifoldPath(SolutionPath):
         return dict(coef=self.coefs([as_positive("weight", weight, zero=True)])[0])
 
     def solution(self, weight):
-        """The :class:`Solution` at a manifold weight, with its certificate.
-
-        It is the solution of the problem that has this weight.
-        """
+        """The :class:`Solution` of the problem with this manifold weight, and its certificate."""
         return Solution(
             self.problem.with_manifold_weight(weight),
             self.lam,
@@ -298,10 +298,7 @@ class ManifoldPath(SolutionPath):
         )
 
     def predictions(self, X_new, weights):
-        """Scores (len(weights), m) of new items X_new (m, d).
-
-        They are those at several manifold weights >= 0, from one product with their features.
-        """
+        """Scores (len(weights), m) of new items X_new (m, d) at several manifold weights >= 0."""
         return self.problem.predict(self.coefs(weights).T, X_new).T
 
     def __repr__(self):
@@ -319,7 +316,7 @@ class ManifoldPath(SolutionPath):
 
     @classmethod
     def stored(cls, problem, facts, **parts):
-        """The path of a file; see :meth:`SpectralPath.stored`."""
+        """Make a path from the contents of a file; see :meth:`SpectralPath.stored`."""
         from rankbook.paths.files import demand, unpack_spectrum
 
         demand(isinstance(problem, RayleighProblem), "problem")
