@@ -150,7 +150,7 @@ class Asked:
         return self.names or tuple(f"feature {j}" for j in range(self.items[0].size))
 
     def require(self, by):
-        """Raise an error for several scores of an item, other numbers of features, or wrong `by`."""
+        """Raise an error for several scores of an item, other features, or a wrong `by`."""
         f, d = self.function, self.items[0].size
         values = f.coef if isinstance(f, KernelFunction) else f.weights
         if values.ndim > 1:

@@ -81,9 +81,10 @@ def first_names(names, kind):
 
 
 def require_names(found, known, argument, kind="column", advice=""):
-    """A ValueError unless names of labels or features are those known, where both have some.
+    """Raise ValueError if names of labels or features differ from the known names.
 
-    They name each `kind` of the argument, a row or a column; `advice` is for other names.
+    If one of the two has no names, nothing is checked. `kind` is "row" or "column" of the argument.
+    `advice` is added to the message for other names.
     """
     if found is None or known is None or np.array_equal(found, known):
         return
@@ -101,7 +102,7 @@ def require_names(found, known, argument, kind="column", advice=""):
 
 
 def require_same_rows(X, y):
-    """A ValueError if data frames X and y have the same index entries in different orders."""
+    """Raise ValueError if data frames X and y have equal index entries in different orders."""
     of_X, of_y = index_of(X), index_of(y)
     if of_X is None or of_y is None or len(of_X) != len(of_y) or of_X.equals(of_y):
         return
@@ -162,10 +163,10 @@ def label_values(kernel, labels, known):
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e004b
 def label_orders(F, random_state=None):
-    """The columns of each row of F (p, k), largest first. O(p k log k).
+    """Column numbers of each row of F (p, k), largest entry first. O(p k log k).
 
     Neighbours in this order tie if they differ by at most TIE_TOL times the row's largest absolute
-    value. Tied columns keep their order, or get a random order if there is a `random_state`.
+    value. Tied columns keep their order, or get a random order if `random_state` is given.
     """
     order = np.argsort(-F, axis=1, kind="stable")
     s = np.take_along_axis(F, order, axis=1)
@@ -280,7 +281,7 @@ class LabelRanker(Ranker):
     ) -> Self:
         """Fit to objects X (n, d) with scores y (n, k) of their labels, higher is preferred.
 
-        An error leaves the estimator unchanged.
+        If an error is raised, the estimator does not change.
 
         Parameters
         ----------
@@ -288,16 +289,17 @@ class LabelRanker(Ranker):
             With ``kernel="linear"`` also a sparse matrix.
         y : array-like of shape (n, k), k >= 2
             Scores, higher is preferred. NaN marks a missing score, which is not compared. Convert
-            orders and ranks to scores first, because they cannot be told from scores: for orders
-            (n, k) of all labels, best first, pass ``-np.argsort(orders, axis=1)``, and for ranks,
-            with 1 the best, pass ``-ranks``. If X and y are both pandas data frames, their rows are
-            matched by position, and indexes with the same entries in different orders are refused.
+            orders and ranks to scores first, because `fit` cannot distinguish them from scores. For
+            orders (n, k) of all labels, best first, pass ``-np.argsort(orders, axis=1)``. For
+            ranks, with 1 the best, pass ``-ranks``. If X and y are both pandas data frames, their
+            rows are matched by position, and equal index entries in different orders raise an
+            error.
         sample_weight : array-like of shape (n,), optional
             Object weights >= 0: an object of weight 2 counts as two.
         labels : array-like of shape (k, p), optional
             Features of the labels, a row for each column of y, for a `label_kernel` on features;
-            with ``label_kernel="linear"`` also a sparse matrix. The names in a pandas index must be
-            those of the columns of y.
+            with ``label_kernel="linear"`` also a sparse matrix. The names in a pandas index must
+            equal the names of the columns of y.
 
         Returns
         -------
@@ -310,9 +312,9 @@ class LabelRanker(Ranker):
 
         Notes
         -----
-        scikit-learn's searches pass `labels` on unchanged, unless there are as many labels as
-        objects: then they split the labels, too, and the fit raises an error. In that case pass the
-        matrix as `label_kernel`.
+        scikit-learn's searches pass `labels` unchanged to `fit`, unless there are as many labels as
+        objects. In that case they split the labels, too, and `fit` raises an error; pass the matrix
+        as `label_kernel` instead.
 
         Examples
         --------
@@ -374,14 +376,14 @@ class LabelRanker(Ranker):
         return self._keep_fit(found | about | chosen | dict(n_labels_=y.shape[1]))
 
     def _answer(self, problem):
-        """The solution, and attributes that say how its lambda was chosen."""
+        """The solution, and attributes on the choice of lambda."""
         return solve(problem, self.lam, self.solver), {}
 
     def _takes_sparse(self):
         return isinstance(self.kernel, str) and self.kernel == "linear"
 
     def _read_labels(self, labels, k, names):
-        """L as a problem takes it, and attributes of the labels, whose names come from y."""
+        """The label kernel as argument of a problem, and attributes of the labels named by y."""
         kernel = kernel_of_labels(self.label_kernel)
         if kernel is None:
             if labels is not None:
@@ -416,7 +418,7 @@ class LabelRanker(Ranker):
         return label_values(kernel, A, A), about
 
     def _cross_labels(self, labels):
-        """The kernel (q, k) between other labels and those of training."""
+        """The kernel (q, k) between other labels and the training labels."""
         if "pair_coef_" not in vars(self):
             raise ArgumentError(
                 "labels is given and the model compares no labels",
@@ -447,15 +449,15 @@ class LabelRanker(Ranker):
         X : array-like of shape (p, d)
             With ``kernel="linear"`` also a sparse matrix; with "precomputed" the kernel (p, n).
         labels : array-like of shape (q, p), optional
-            Features of other labels, to be scored instead of the training labels. For a
-            `label_kernel` given as a matrix: its values (q, k) between these and the training
+            Features of other labels, to score these instead of the training labels. If
+            `label_kernel` is a matrix, pass kernel values (q, k) between these and the training
             labels.
 
         Returns
         -------
-        ndarray of shape (p, k) or (p, q), or what :meth:`set_output` asked for
+        ndarray of shape (p, k) or (p, q), or the type chosen by :meth:`set_output`
             The names of other labels are the pandas index of `labels`, if all are text. Scores are
-            determined up to a constant for each object, so compare scores within an object only.
+            determined up to a constant for each object, so compare only scores of one object.
 
         Notes
         -----
@@ -483,7 +485,7 @@ class LabelRanker(Ranker):
         """The labels (p, k) of objects X (p, d), best first.
 
         Labels whose scores are equal up to rounding keep their order, or get a random order for
-        each object if there is a `random_state`. With `labels`, as in :meth:`predict`, the result
+        each object if `random_state` is given. With `labels`, as in :meth:`predict`, the result
         contains their row numbers (p, q).
 
         Examples
@@ -505,8 +507,8 @@ class LabelRanker(Ranker):
     ) -> float:
         """Share of preferences between labels of one object that the scores order correctly.
 
-        A tie counts 1/2; a preference of an object of weight w counts w. With `labels`, as in
-        :meth:`predict`, y (p, q) has a column for each of them.
+        A tie counts 1/2. The weight of a preference is the weight of its object. With `labels`, as
+        in :meth:`predict`, y (p, q) has a column for each row of `labels`.
         """
         require_same_rows(X, y)
         Y = as_label_scores(y)
@@ -537,7 +539,7 @@ class LabelRanker(Ranker):
 class LabelRankerCV(LabelRanker):
     """Label ranker with lambda chosen by cross-validation for new objects, labels, pairs or both.
 
-    See the chapter :doc:`/book/new_users_new_items`.
+    The chapter :doc:`/book/new_users_new_items` has examples.
 
     Parameters
     ----------
@@ -545,29 +547,29 @@ class LabelRankerCV(LabelRanker):
         Values > 0 to try, in the unit of `lam` of :class:`rankbook.LabelRanker`; by default 30 from
         1e-4 to 1e6. Folds use the same values as the fit on all data.
     leave_out : {"objects", "labels", "pairs", "both"}, default "objects"
-        What the training set of a pair (object, label) lacks: all pairs of its object, all pairs of
-        its label, the pair alone, or all pairs of either. Choose what will be new when the model is
-        used. "labels" and "both" need a label kernel other than the identity.
+        What is left out to predict a pair (object, label): all pairs of its object, all pairs of
+        its label, only the pair, or all pairs of either. Choose what will be new when you use the
+        model. "labels" and "both" need a label kernel other than the identity.
     cv : "loo" or int, default "loo"
         "loo" leaves out one object, label or pair at a time, for "rankrls" and y without gaps. A
-        number of folds refits the rest of each fold; for "both", folds of objects times folds of
-        labels.
+        number is the number of folds, with a new fit for each; "both" combines each fold of objects
+        with each fold of labels.
     method, kernel, gamma, label_kernel, degree, coef0, approximate_kernel
         As in :class:`rankbook.LabelRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
-        Assigns the folds; None stands for seed 0.
+        Seed for the assignment of folds; None stands for seed 0.
 
     Attributes
     ----------
     lam_, best_value_ : float
-        The best lambda, of equal ones the largest, and its value.
+        The best lambda, or the largest of several equally good ones, and its value.
     cv_values_, lams_ : ndarrays of shape (l,)
         For each lambda, the share of pairs of labels of one object that the left-out predictions
         order wrongly, averaged over objects and folds. A tie counts 1/2.
     cv_predictions_ : ndarray of shape (n, k)
-        The predictions at `lam_`, NaN where y has a gap. With "loo" an entry is the score of a
+        Left-out predictions at `lam_`, NaN where y has a gap. With "loo" an entry is the score of a
         label minus the mean score of the object's other labels; for "objects", minus the mean score
-        of all its labels. With folds, compare only predictions of one object and one fold.
+        of all labels. With folds, compare only predictions of one object and one fold.
     curve_ : ValidationCurve
         The values as a step function, for :func:`rankbook.plots.plot_validation_curve`.
     n_labels_, label_names_, function_, coef_, solution_, certificate_ and others
@@ -620,7 +622,7 @@ class LabelRankerCV(LabelRanker):
     def fit(self, X: Items, y: ArrayLike | None = None, *, labels: Items | None = None) -> Self:
         """Choose lambda and fit to all objects X (n, d) with scores y (n, k) of their labels.
 
-        An error leaves the estimator unchanged.
+        If an error is raised, the estimator does not change.
 
         Parameters
         ----------
@@ -630,14 +632,13 @@ class LabelRankerCV(LabelRanker):
         Returns
         -------
         LabelRankerCV
-            The estimator. It takes no object weights, because each left-out object counts
-            once.
+            The estimator. It has no object weights, because each left-out object counts once.
 
         Raises
         ------
         ValueError
-            If an argument is out of range, a training set is without two different scores, or what
-            is left out cannot be predicted from the rest.
+            If an argument is out of range, a training set has no two different scores, or the part
+            left out cannot be predicted from the rest.
 
         Examples
         --------
