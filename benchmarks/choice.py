@@ -145,6 +145,9 @@ def grid(scale):
     yield *linear, 1_000_000, 10, 5, "full", "one"
     for n, d, query in ((2000, 10, 2000), (4000, 3, 100), (4000, 10, 4000)):
         yield "rbf", "hinge", "dense", n, d, query, "full", "one"
+    for n in (3000, 5000):
+        yield "rbf", "squared", "dense", n, 10, 20, "full", "one"
+        yield "rbf", "hinge", "dense", n, 10, 20, "full", "one"
     if scale == "full":
         for n, d, query in ((3000, 2000, 20), (100_000, 200, 20), (1_000_000, 5, 100)):
             yield *linear, n, d, query, "full", "one"
