@@ -19,7 +19,7 @@ from .queries import RankedLists, as_places, averaged, counted_by, running
 
 # %% ../../nbs/metrics/graded.ipynb #c054
 def refuse_grades(lists, highest, why):
-    """Refuse grades below 0 or above `highest`, with the reason `why` in the message."""
+    """Raise an error for grades below 0 or above `highest`, with the reason `why`."""
     for bad, accepted in (
         (lists.grade < 0, "numbers >= 0.0"),
         (lists.grade > highest, f"grades from 0 to {highest:g}, {why}"),
@@ -47,7 +47,7 @@ def _query_ndcg(lists, k=None, gain="exponential"):
     discount = 1 / np.log2(lists.place + 2)
     discount[lists.place >= (np.inf if k is None else k)] = 0
     ideal = worth[np.lexsort((-worth, lists.query))]
-    # added up as below, so that a perfect order gets exactly 1
+    # the order of summation below, so that a perfect order gets exactly 1
     best = lists.total(ideal * discount)
     dcg = lists.total(worth * lists.shared(discount))
     return np.divide(dcg, best, np.full(best.size, np.nan), where=best > 0)
@@ -119,7 +119,7 @@ def _query_average_precision(lists):
     relevant = np.where(lists.grade > 0, weight, 0)
     found, seen = (lists.chain_total(w) for w in (relevant, weight))
     above, all_above = (running(np.add, v, lists.chain_place) for v in (found, seen))
-    # 0 as long as nothing of weight was seen
+    # 0 before the first item of positive weight
     precision = above / np.maximum(all_above, np.finfo(float).tiny)
     total = np.add.reduceat(found * precision, lists.chain_of_list)
     everything = lists.total(relevant)
@@ -145,8 +145,8 @@ def average_precision(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the items, as in scikit-learn. The mean over queries is unweighted, without
-        the queries whose relevant items all have weight 0.
+        Weights >= 0 of the items, as in scikit-learn. The mean over queries is unweighted. It
+        excludes queries whose relevant items all have weight 0.
     empty : {"skip", 0, 1}, default "skip"
         Value of a query without a relevant item; "skip" leaves such queries out.
 
@@ -164,7 +164,7 @@ def average_precision(
 
     Notes
     -----
-    All items of a tie get the precision below the last of them. Scores tie as in :func:`ndcg`.
+    All tied items get the precision at the rank of the last of them. Scores tie as in :func:`ndcg`.
     Costs O(n log n). For one query it equals :func:`sklearn.metrics.average_precision_score`.
 
     Examples
@@ -746,7 +746,7 @@ def rank_biased_overlap(
     measure for indefinite rankings (ACM Transactions on Information Systems 28, 2010). The value is
     the expectation over random orders of tied items; both rankings tie as in
     :func:`rankbook.metrics.ndcg`. Costs O(n log n), and O(d) more for each pair of chains of ties
-    that share an item, for the d places that count.
+    that share an item, where d is the depth.
 
     Examples
     --------

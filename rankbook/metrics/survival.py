@@ -53,9 +53,9 @@ def kaplan_meier(time, happened, first=None, weight=None):
     ----------
     time : ndarray of shape (n,)
     happened : ndarray of shape (n,), bool
-        Whether the event whose time is estimated happened, and not another.
+        Whether the event of interest happened at this time.
     first : ndarray of shape (n,), bool, optional
-        Those who leave before all others of the same time.
+        Patients who leave before all others of the same time.
     weight : ndarray of shape (n,), optional
     """
     times, place = np.unique(time, return_inverse=True)
@@ -88,8 +88,8 @@ def patient_weights(argument, prefs):
 def inverse_censoring(train, time, counts, accepted):
     """Compute 1 / G (n,) at the times of the patients that count, and 0 for the others.
 
-    G is the share that is not censored up to a time, estimated from the target `train`. An error
-    about an event at a time where G is 0 or unknown recommends `accepted` and the time.
+    G is the share that is not censored up to a time, estimated from the target `train`. If G is 0
+    or unknown at the time of an event, the error message recommends `accepted` and the time.
     """
     train = as_survival("train", train)
     weight = patient_weights("train", train)

@@ -15,7 +15,7 @@ from ..base.jit import inner, inner_making, njit
 # %% ../../nbs/preferences/counting.ipynb #c007
 @njit
 def merge_tree(edges, queries):
-    """Nodes (begin, middle, end) of the merging of levels, children before parents.
+    """Build the tree that merges levels: nodes (begin, middle, end), children before parents.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def merge_tree(edges, queries):
 # %% ../../nbs/preferences/counting.ipynb #c011
 @inner
 def insertion(key, order, begin, end):
-    """Sort key[begin:end], and order with it. O(k^2) for k entries, meant for few."""
+    """Sort key[begin:end] and permute `order` accordingly. O(k^2), for few entries k."""
     for i in range(begin + 1, end):
         k, o, j = key[i], order[i], i - 1
         while j >= begin and key[j] > k:
@@ -60,7 +60,7 @@ def insertion(key, order, begin, end):
 # %% ../../nbs/preferences/counting.ipynb #c012
 @inner_making
 def sort_levels(scores, edges, key, order):
-    """The scores of each level ascending in `key`, and the positions they come from in `order`.
+    """Sort the scores of each level into `key`, and their original positions into `order`.
 
     O(n log n).
     """
@@ -79,7 +79,7 @@ def sort_levels(scores, edges, key, order):
 # %% ../../nbs/preferences/counting.ipynb #c014
 @inner
 def merge(key, order, node, spare_key, spare_order):
-    """Merge the two sorted halves of a node. O(its size)."""
+    """Merge the two sorted halves of a node. O(size of the node)."""
     begin, middle, end = node
     size = middle - begin
     for i in range(size):
@@ -97,21 +97,21 @@ def merge(key, order, node, spare_key, spare_order):
 # %% ../../nbs/preferences/counting.ipynb #c017
 @inner
 def shifted(moments, d):
-    """Number, sum and sum of squares of t after each t became t - d."""
+    """Update number, sum and sum of squares when every t becomes t - d."""
     m0, m1, m2 = moments
     return m0, m1 - d * m0, m2 - 2 * d * m1 + d * d * m0
 
 
 @inner
 def added(moments, weight, t):
-    """The sums with t added, `weight` times."""
+    """Add t to the sums, with a weight."""
     m0, m1, m2 = moments
     return m0 + weight, m1 + weight * t, m2 + weight * t * t
 
 # %% ../../nbs/preferences/counting.ipynb #c020
 @inner
 def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):  # noqa: PLR0913
-    """Pass the upper items of a node over the lower ones. O(size of the node)."""
+    """Sweep over the upper items of a node. O(size of the node)."""
     begin, middle, end = node
     low, high, slope, offset = shape
     constant = 0.5 * offset * offset / slope if slope > 0 else 0.0
@@ -149,7 +149,7 @@ def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):
 # %% ../../nbs/preferences/counting.ipynb #c022
 @inner
 def sweep_lower(key, order, better, worse, node, shape, gradient, tape):
-    """Pass the lower items of a node over the upper ones. O(size of the node)."""
+    """Sweep over the lower items of a node. O(size of the node)."""
     begin, middle, end = node
     low, high, slope, offset = shape
     first = last = middle  # the band is first:last; the upper items before it are those beyond
@@ -175,22 +175,22 @@ def sweep_lower(key, order, better, worse, node, shape, gradient, tape):
 # %% ../../nbs/preferences/counting.ipynb #c024
 @njit
 def block_loss(scores, better, worse, edges, nodes, shape, tape, items):
-    """The loss of the queries of a block.
+    """Compute the loss of the queries of a block.
 
     Parameters
     ----------
     scores : ndarray of shape (n,)
-        By query and level, lowest level first.
+        Sorted by query and level, lowest level first.
     better, worse : ndarrays of shape (n,)
-        Weights >= 0 of the items as the better and as the worse one; a preference weighs the
-        product of the two, and one of weight 0 does not count.
+        Weights >= 0 of the items as the better and as the worse one. The weight of a preference is
+        the product of the two; preferences of weight 0 are ignored.
     edges, nodes
         As in :func:`merge_tree`.
     shape : (low, high, slope, offset)
     tape : ndarray of shape (T, 2), int32
-        Overwritten; T is the sum of the sizes of the nodes.
+        Overwritten with the bands; T is the sum of the sizes of the nodes.
     items : ndarray of shape (T,), int32
-        Overwritten with the positions in the order of the tape.
+        Overwritten with the positions of the items, in the order of the tape.
 
     Returns
     -------
@@ -231,9 +231,9 @@ def block_loss(scores, better, worse, edges, nodes, shape, tape, items):
 # %% ../../nbs/preferences/counting.ipynb #c028
 @inner
 def half_curvature(v, weight, items, bands, others, other_weight, prefix, slope, out):  # noqa: PLR0913
-    """Add the rows of the Laplacian for `items`, whose bands lie among `others`.
+    """Add the product with the rows of the Laplacian for `items`, whose bands are in `others`.
 
-    The weights (n,) are those of the items and of the others. O(len(items) + len(others)).
+    The weights (n,) belong to the items and to the others. O(len(items) + len(others)).
     """
     prefix[0, 0] = prefix[0, 1] = 0.0
     for i in range(others.size):
@@ -248,7 +248,7 @@ def half_curvature(v, weight, items, bands, others, other_weight, prefix, slope,
 # %% ../../nbs/preferences/counting.ipynb #c029
 @njit
 def block_curvature(v, better, worse, nodes, slope, tape, items):
-    """The second derivative of the loss, at the scores of the tape, times v (n,).
+    """Multiply the second derivative of the loss, at the scores of the tape, by v (n,).
 
     O(size of the tape).
     """
@@ -332,9 +332,9 @@ def level_squares(v, margin, better, worse, level, query):
 # %% ../../nbs/preferences/counting.ipynb #sq-c008
 @njit
 def level_root(better, worse, level, query):
-    """Compute the root F (n, n) of the Laplacian of all preferences, three numbers an item.
+    """Compute the root F (n, n) of the Laplacian of all preferences, as three numbers per item.
 
-    F is upper triangular for items in order; the column of an item without a remaining pair is 0.
+    F is upper triangular for items in order. The column of an item without remaining pairs is 0.
 
     Parameters
     ----------

@@ -559,7 +559,7 @@ def read_order(i, order):
         raise ArgumentError(f"orders[{i}] is {order!r}", "a sequence of items")
     if isinstance(order, np.ndarray) and order.dtype != object:
         return order, None
-    # a set of text stands in another order in each process
+    # the order of a set of text differs between processes
     parts = [sorted(p, key=repr) if isinstance(p, set | frozenset) else p for p in order]
     groups = [list(part) if isinstance(part, list | tuple) else [part] for part in parts]
     place = np.repeat(np.arange(len(groups)), [len(group) for group in groups])

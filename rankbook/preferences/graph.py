@@ -77,7 +77,7 @@ def sorted_levels(y, qid):
 def _list_full(order, level_start, query_start, better=None, worse=None):
     """List the preferences of the full graph, (better, worse) as int32, by query.
 
-    Of items with weights (n,) as the better and as the worse one, those of positive weight.
+    With weights (n,) of items as the better and as the worse one, list those of positive weight.
     """
     lower, start, counts = order, query_start, level_start - query_start
     if better is not None:
@@ -93,10 +93,10 @@ def _list_full(order, level_start, query_start, better=None, worse=None):
 
 
 def _counted_lower(order, level_start, query_start, better, worse):
-    """Find start and number of the lower items of each position, among those that count.
+    """Find start and number of the lower items of each position that can be the worse item.
 
-    An item counts where its weight (n,) as the worse one is positive; the number is 0 where the
-    weight as the better one is.
+    These have a positive weight (n,) as the worse item. The number is 0 for a position whose
+    weight as the better item is 0.
     """
     before = np.r_[0, np.cumsum(worse[order] > 0)]
     start = before[query_start]
@@ -224,7 +224,7 @@ def _floats(name, value, size):
 
 @lru_cache(16)
 def equal_numbers(m):
-    """Return ones (m,) as read-only weights or margins that take no memory."""
+    """Return equal numbers (m,) as read-only weights or margins that take no memory."""
     return np.broadcast_to(1.0, m)
 
 
@@ -242,9 +242,9 @@ class Preferences(SetOnce):
     margin : array-like of shape (m,), optional
         Margins delta: the required differences of scores, of any sign; 1 by default.
     pair_features : array-like of shape (m,) or (m, p), optional
-        Features of a pair and not of an item, such as home advantage, as seen from the better item:
-        +1 where it had the advantage, -1 where the worse item had it, 0 where neither had; or any
-        other difference, such as the difference in length of two answers.
+        Features of pairs, such as home advantage, from the point of view of the better item: +1 if
+        it had the advantage, -1 if the worse item had it, 0 if neither had it. Or any other
+        difference, such as the difference in length of two answers.
         :class:`rankbook.RankSVM` learns a coefficient for each, see
         :mod:`rankbook.problems.pair_features`.
 
@@ -269,12 +269,12 @@ class Preferences(SetOnce):
         Order of the items of a graph made from scores, and, in that order, the positions where the
         level and the query of each begin.
     better_weight, worse_weight : ndarray of shape (n,), or None
-        Weights of the items as the better and as the worse item of a preference. Its weight is the
-        product of the two. Both are the same array if each item has one weight; see
+        Weights of the items as the better and as the worse item of a preference, whose weight is
+        the product of the two. Both are the same array if each item has one weight; see
         :meth:`item_weighted`.
     pair_features : ndarray of shape (m, p), or None
-        Features of the pairs. Cutting, weighing and pickling keep them; metrics, which compare the
-        scores of items, do not use them.
+        Features of the pairs. Indexing, weighting and pickling keep them. Metrics compare the
+        scores of items and do not use them.
 
     Notes
     -----
@@ -355,9 +355,9 @@ class Preferences(SetOnce):
         graph : {"full", "star"}, default "full"
             All preferences, or only those through representatives of neighbouring levels.
         margin : {"one", "difference"}, default "one"
-            Amount by which the better item should be ahead: 1, so that only the order of y counts,
-            or the difference of the two scores. Exceeding the margin costs nothing. With
-            "difference" the preferences are listed.
+            Required difference of scores: 1, so that only the order of y matters, or the difference
+            of the two entries of y. A larger difference has no cost. With "difference" the
+            preferences are listed.
         query_weight : "equal" or array-like of shape (q,), optional
             Total weight of each query's preferences: 1 for each query, or an entry >= 0 for each
             in the order of the sorted ids. By default each preference has weight 1.
@@ -429,8 +429,8 @@ class Preferences(SetOnce):
         Parameters
         ----------
         time : array-like of shape (n,), float
-            Times of the event or of the end of observation: any finite numbers, of which only the
-            order counts.
+            Times of the event or of the end of observation: finite numbers. Only their order
+            matters.
         event : array-like of shape (n,), bool
             True or 1 if the event was observed, False or 0 if the time is censored.
         qid : array-like of shape (n,), optional
@@ -441,8 +441,8 @@ class Preferences(SetOnce):
         Returns
         -------
         Preferences
-            A fitted score is higher for longer survival; the risk is its negative. There are no
-            preferences if no event comes before another time.
+            A fitted score is higher for longer survival; the risk is the negative score. There are
+            no preferences if no event comes before another time.
 
         Raises
         ------
@@ -457,9 +457,9 @@ class Preferences(SetOnce):
         weights; a censored patient is never the worse one of a pair.
 
         Estimators and metrics treat scikit-survival's structured arrays in the same way.
-        Cross-validation assigns patients to folds by the number of patients whom they outlive minus
-        the number who outlive them, which spreads early and late events and censored times over the
-        folds.
+        Cross-validation assigns patients to folds by the number of patients they outlive minus the
+        number of patients who outlive them. Each fold then has early and late events and censored
+        times.
 
         Examples
         --------
@@ -520,8 +520,8 @@ class Preferences(SetOnce):
             Name of each row, for instance ``X.index``. By default integers are row numbers, and
             other names are numbered in order of appearance and stored in the attribute `items`.
         pair_features : str, list of str, or array-like of shape (m,) or (m, p), optional
-            Columns, or numbers, as seen from the winner: see :class:`rankbook.Preferences`. The
-            second half of a tie has the opposite sign.
+            Columns, or numbers, from the point of view of the winner; see
+            :class:`rankbook.Preferences`. The second half of a tie has the opposite sign.
 
         Returns
         -------
@@ -646,7 +646,7 @@ class Preferences(SetOnce):
             clicked. "all-others": a clicked item is preferred to all others of the session, clicked
             or not; without `propensity` this favours the order in which items were shown.
         items : sequence of n distinct names, optional
-            As in :meth:`from_pairs`; every item that was shown counts.
+            As in :meth:`from_pairs`; they include all items that were shown.
         propensity : str or array-like of shape (n,), optional
             Column of the probability, in (0, 1], that the user examined the row's rank; see
             :func:`rankbook.click_propensities`. The preferences of a click have weight
@@ -720,10 +720,10 @@ class Preferences(SetOnce):
             As in :meth:`from_pairs`; a draw is a tie.
         home_advantage : bool, default False
             Add the side as the first pair feature: +1 if the winner was at home, -1 if it was
-            away. The sides may also be left and right, or white and black.
+            away. The sides may also be left and right on a screen.
         pair_features : str, list of str, or array-like of shape (m,) or (m, p), optional
-            Columns, or numbers, as seen from the home side, whose sign changes if the other
-            side won. If some games are on neutral ground, pass a column of 1 and 0 instead of
+            Columns, or numbers, from the point of view of the home side. The sign changes if the
+            other side won. If some games are on neutral ground, pass a column of 1 and 0 instead of
             `home_advantage`, for example ``pair_features="at_home"``.
 
         Returns
@@ -1189,7 +1189,7 @@ def distinct(values):
 
 
 def is_whole(prefs):
-    """Return whether these are all preferences of a full graph, so that numbers give items."""
+    """Return whether these are all preferences of a full graph, without weights of 0."""
     if prefs.graph != "full" or prefs.levels is None:
         return False
     return len(prefs) == count_pairs("full", *prefs.levels)
@@ -1220,7 +1220,7 @@ def as_preferences(given, rows, argument="preferences", of="X"):
         two columns, of which the first is the winner's.
     rows : n items or scores, as they were passed
     argument, of : str
-        What the two are called in messages.
+        Names of the two in messages.
 
     Returns
     -------
@@ -1229,7 +1229,7 @@ def as_preferences(given, rows, argument="preferences", of="X"):
     Raises
     ------
     TypeError, ValueError
-        If `given` is something else, or between other items.
+        If `given` has another type, or other items.
     """
     if not isinstance(given, Preferences):
         found, facts = pairs_between(given, rows, argument, of)

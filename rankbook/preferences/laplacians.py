@@ -18,7 +18,7 @@ from ..base.validation import as_ids, as_numbers, as_vector
 
 # %% ../../nbs/preferences/laplacians.ipynb #c004
 def _scaled_rows(s, v):
-    """Rows of v times the entries of s."""
+    """Multiply the rows of v by the entries of s."""
     return s * v if v.ndim == 1 else s[:, None] * v
 
 # %% ../../nbs/preferences/laplacians.ipynb #c005
@@ -57,7 +57,7 @@ class Queries:
 
     @cached_property
     def first(self):
-        """(q,) the first item of each query."""
+        """Index (q,) of the first item of each query."""
         first = np.zeros(self.sizes.size, dtype=np.intp)
         first[self.query[::-1]] = np.arange(self.n)[::-1]
         return first
@@ -72,22 +72,22 @@ class Queries:
         )
 
     def centred(self, v):
-        """v (n,) or (n, k) minus the mean of its query. O(n k)."""
+        """Subtract from v (n,) or (n, k) the mean of each query. O(n k)."""
         means = (self.membership.T @ v) / (self.sizes if v.ndim == 1 else self.sizes[:, None])
         return v - means[self.query]
 
 # %% ../../nbs/preferences/laplacians.ipynb #c007
 class QueryGraph(Queries):
-    """Graph of all pairs of items of each query, each counted once.
+    """Graph of all pairs of items of each query.
 
-    Parameters as for :class:`Queries`.
+    For the parameters see :class:`Queries`.
     """
 
     kind, weight = "queries", None
 
     @cached_property
     def row_weight(self):
-        """(n,) what the square of an item's distance from the mean of its query counts."""
+        """Factor (n,) of an item's squared distance from the mean of its query in v' L v."""
         return self.sizes[self.query]
 
     def laplacian(self, v):
@@ -122,14 +122,14 @@ class QueryGraph(Queries):
 
 # %% ../../nbs/preferences/laplacians.ipynb #w001
 class WeightedQueryGraph(QueryGraph):
-    """Graph of all pairs of items of each query, weighted by the product of both items' weights.
+    """Graph of all pairs of items of each query, weighted by products of item weights.
 
     Parameters
     ----------
     qid, n
         As for :class:`Queries`.
     weight : ndarray of shape (n,)
-        At least 0.
+        Item weights >= 0.
     """
 
     kind = "weighted queries"
@@ -141,23 +141,23 @@ class WeightedQueryGraph(QueryGraph):
 
     @cached_property
     def row_weight(self):
-        """(n,) what the square of an item's distance from the mean of its query counts."""
+        """Factor (n,) of an item's squared distance from the mean of its query in v' L v."""
         return self.totals[self.query] * self.weight
 
     @cached_property
     def first(self):
-        """(q,) the first item of each query with a weight, if it has one."""
+        """Index (q,) of the first item of each query, with a positive weight if there is one."""
         first, heavy = Queries(self.query, self.n).first, np.flatnonzero(self.weight)[::-1]
         first[self.query[heavy]] = heavy
         return first
 
     def _summed(self, v):
-        """Sums over the query of each item, over the query's weight."""
+        """Sum over the query of each item, and divide by the weight of the query."""
         share = 1 / np.where(self.totals > 0, self.totals, 1.0)
         return _scaled_rows(share, self.membership.T @ v)[self.query]
 
     def centred(self, v):
-        """v (n,) or (n, k) minus the weighted mean of its query. O(n k)."""
+        """Subtract from v (n,) or (n, k) the weighted mean of each query. O(n k)."""
         return v - self._summed(_scaled_rows(self.weight, v))
 
     def root(self, v):
@@ -179,7 +179,7 @@ class WeightedQueryGraph(QueryGraph):
 
 
 def check_item_weight(weight, n):
-    """Weights (n,) of items as floats, None if there are none or all are 1."""
+    """Return weights (n,) of items as floats, or None if there are none or all are 1."""
     if weight is None:
         return None
     weight = as_vector("item_weight", weight, n, minimum=0.0)
@@ -188,12 +188,12 @@ def check_item_weight(weight, n):
 
 
 def query_graph(qid, n, weight=None):
-    """The graph of queries whose items have such weights (n,), None if all are 1."""
+    """Return the graph of queries with item weights (n,), which may be None."""
     return QueryGraph(qid, n) if weight is None else WeightedQueryGraph(qid, n, weight)
 
 # %% ../../nbs/preferences/laplacians.ipynb #c010
 class IdentityGraph:
-    """L = I: regression of the scores themselves; or the diagonal of weights (n,) of items."""
+    """Identity L = I for regression of the scores, or the diagonal of item weights (n,)."""
 
     kind = "identity"
 
@@ -201,17 +201,17 @@ class IdentityGraph:
         self.n, self.weight = n, own(weight)
 
     def laplacian(self, v):
-        """v itself, or its rows times the weights."""
+        """Return v, or its rows times the weights."""
         return v if self.weight is None else _scaled_rows(self.weight, v)
 
     def root(self, v):
-        """v itself, or its rows times the roots of the weights."""
+        """Return v, or its rows times the square roots of the weights."""
         return v if self.weight is None else _scaled_rows(np.sqrt(self.weight), v)
 
     root_transposed = root
 
     def between_roots(self, K):
-        """A copy of K, scaled by the roots from both sides."""
+        """Return a copy of K, scaled from both sides by square roots of the weights."""
         return np.array(K) if self.weight is None else self.root(self.root(K).T)
 
     def quadratic_form(self, v):
@@ -219,16 +219,16 @@ class IdentityGraph:
         return np.sum(self.root(v) ** 2, axis=0)
 
     def is_level(self, v):
-        """Return False, because scores count by themselves."""
+        """Return False, because regression does not compare pairs."""
         return False
 
 # %% ../../nbs/preferences/laplacians.ipynb #pc01
 def pivoted_cholesky(A, tol):
-    """L (n, r) and the order (n,) of the rows of A (n, n) in which they are those of L L'.
+    """Compute L (n, r) and an order (n,) with A[order][:, order] = L L' up to `tol`.
 
-    Of a positive semi-definite matrix, to `tol`: the r pivots, which come first, are each the
-    largest diagonal entry that the ones before leave, and are above it. The first r rows of L are
-    lower triangular. O(n r^2).
+    A (n, n) is positive semi-definite. The r pivots come first in the order: each has the largest
+    remaining diagonal entry, which is above `tol`. The first r rows of L are lower triangular.
+    O(n r^2).
     """
     from scipy.linalg.lapack import dpstrf
 
@@ -294,7 +294,7 @@ class WeightedGraph:
 
     @cached_property
     def components(self):
-        """(n,) the number of the connected component of each item. O(nonzeros of W)."""
+        """Number (n,) of the connected component of each item. O(nonzeros of W)."""
         from scipy.sparse.csgraph import connected_components
 
         joined = self.W.copy()
@@ -326,7 +326,7 @@ class WeightedGraph:
         return pairs.data @ (v[i] - v[j]) ** 2 / 2
 
     def is_level(self, v):
-        """Return whether no joined pair differs in any column of v (n, k)."""
+        """Return whether the items of every pair have equal rows in v (n, k)."""
         i, j = self.W.nonzero()
         return bool((v[i] == v[j]).all())
 
@@ -367,12 +367,12 @@ class PreferenceGraph(WeightedGraph):
 
     @cached_property
     def degree(self):
-        """(n,) the total weight of the pairs of each item. O(m)."""
+        """Total weight (n,) of the pairs of each item. O(m)."""
         return np.asarray(self.W.sum(axis=1)).ravel()
 
     @cached_property
     def components(self):
-        """(n,) the number of each item's query, or one of its own if it is in no pair. O(n)."""
+        """Component number (n,) of each item: its query, or a separate one without pairs. O(n)."""
         level, query = self.starts
         better, worse = (np.r_[0, np.cumsum(weight > 0)] for weight in (self.better, self.worse))
         level_end, query_end = (np.searchsorted(each, each, side="right") for each in self.starts)
@@ -383,7 +383,7 @@ class PreferenceGraph(WeightedGraph):
 
     @cached_property
     def factor(self):
-        """The numbers that form F, and the places in order of its r columns that are not 0. O(n).
+        """The numbers that define F, and the positions of its r nonzero columns. O(n).
 
         See :func:`rankbook.preferences.counting.level_root`.
         """
@@ -401,9 +401,9 @@ class PreferenceGraph(WeightedGraph):
         return out
 
     def squares(self, v, margin):
-        """The sum (k,) of a_k b_l (margin - (v_k - v_l))^2, and half its gradient (n, k).
+        """Sum a_k b_l (margin - (v_k - v_l))^2 over all preferences, (k,) for v (n, k). O(n k).
 
-        It is over all preferences, for v (n, k). O(n k).
+        Half the gradient (n, k) is also returned.
         """
         from rankbook.preferences.counting import level_squares
 
@@ -442,7 +442,7 @@ class PreferenceGraph(WeightedGraph):
         return self._applied(root_solved, b)
 
     def _applied(self, function, v):
-        """A function of F and v, items in order, in the rows of the columns of F that are not 0."""
+        """Apply a function of F and v in the order of items, for the nonzero columns of F."""
         found, kept = self.factor
         rows = function(self._in_order(v), *map(writable, (self.worse, found, *self.starts)))[kept]
         return rows.reshape(kept.size, *v.shape[1:])

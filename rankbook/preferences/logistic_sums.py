@@ -41,8 +41,8 @@ def taken_logs(size, weight, above, worse, tile):
 def wide_row(scores, worse, gradient, i, weight, tile, size):
     """Compute loss and gradient of item i in its pairs with the worse items of a tile.
 
-    Also updates `gradient` of the items of the tile. As the loop of :func:`logistic_loss`, for any
-    range of scores.
+    The function works for any range of scores, and also updates `gradient` of the items of the
+    tile.
     """
     loss = pull = 0.0
     for j in range(tile, tile + size):
@@ -116,7 +116,7 @@ def logistic_loss(scores, better, worse, edges, queries, gradient):
 # %% ../../nbs/preferences/logistic_sums.ipynb #lo009
 @inner
 def bent_row(scores, e, worse, i, weight, tile, size, is_wide, bent):  # noqa: PLR0913
-    """Compute the curvature of the pairs of item i, as the better one, with items of a tile."""
+    """Compute the curvature of the pairs in which item i is better than an item of a tile."""
     if is_wide:
         for j in range(size):
             far = np.exp(-abs(scores[tile + j] - scores[i]))

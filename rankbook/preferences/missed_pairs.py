@@ -123,11 +123,11 @@ def pairs_by_query(grade, s, query_start, tie_tol=TIE_TOL, better=None, worse=No
     grade, s : ndarrays of shape (n,)
         Grades as 0, 1, 2, ... without a gap in each query, and scores; sorted by query and score.
     query_start : ndarray of shape (n,)
-        The position where the query of each begins.
+        The position at which the query of each item begins.
     tie_tol : float
     better, worse : ndarray of shape (n,), optional
-        Weights of the items as the better and, the same by default, as the worse one of a pair,
-        which weighs their product in units of the largest weight of each kind in its query.
+        Weights of the items as the better and as the worse one of a pair, by default equal. The
+        weight of a pair is their product, in units of the largest weights in its query.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def missed_share(prefs, scores, tie_tol=TIE_TOL):
         At least one.
     scores : ndarray of shape (n,), float
     tie_tol : float, 0 <= tie_tol < 1, default 1e-12
-        Of :func:`tie`.
+        Tolerance of :func:`tie`.
 
     Returns
     -------

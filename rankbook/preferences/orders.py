@@ -41,15 +41,15 @@ class Orders(Tabled, SetOnce):
         Names of the items in the order of their rows, if the items had names.
     item, order, group : ndarrays of shape (N,), int
         The item, the order and the group of each place, order after order, the first choice first.
-        Tied places are of one group.
+        Tied places have the same group.
     choice_weight : ndarray of shape (N,)
         The weight of the choice of each place; 0 if the item was available but not chosen.
     risk_weight : ndarray of shape (N,)
         Factor > 0 of the probability of each place to be chosen.
     lowest_first : bool
-        Whether an item of higher score is less likely to be chosen, as for survival times.
+        Whether items of higher score are chosen later, as for survival times.
     ties : {"breslow", "efron"}
-        How tied choices are counted.
+        Method for tied choices.
     queries : ndarray of shape (n,), int, or None
         The number of each item's query, if each order belongs to a query.
     survival : structured ndarray of shape (n,), or None
@@ -82,7 +82,7 @@ class Orders(Tabled, SetOnce):
     survival: np.ndarray | None
 
     ndim = 1
-    is_counted = False  # no pair of it is at hand
+    is_counted = False  # orders have no stored pairs
 
     def __init__(self) -> None:
         raise TypeError(
@@ -94,8 +94,7 @@ class Orders(Tabled, SetOnce):
     def _made(cls, n_items, places, ties="breslow", **facts):
         """Make orders from sorted places (item, order, group, choice_weight, risk_weight).
 
-        Groups are numbers that rise or stay within an order. Places that weigh nothing are left
-        out.
+        Group numbers do not decrease within an order. Places of weight 0 are left out.
         """
         item, order, group, chosen, risk = (np.asarray(each) for each in places)
         lost = np.flatnonzero((chosen > 0) & (risk == 0))
@@ -307,7 +306,7 @@ class Orders(Tabled, SetOnce):
 
     @cached_property
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts of the groups, then N; and the first group of each order, then the group count."""
+        """Starts of the groups and N, and the first group of each order and the group count."""
         groups = np.searchsorted(self.group, np.arange(self.group[-1] + 2 if self.item.size else 1))
         first = self.order[groups[:-1]]
         orders = np.searchsorted(first, np.arange(self.n_orders + 1))

@@ -137,7 +137,7 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
     by_group = csr_array((np.ones(group.size), (group, np.arange(group.size)))) @ residual
     spread = np.linalg.solve(hessian, by_group.toarray()[:, 1:].T)
     groups = by_group.shape[0]
-    if groups == 1:  # its scores sum to 0 at the maximum and show no spread
+    if groups == 1:  # its gradient is 0 at the maximum, without spread
         spread[:] = np.nan
     error = np.sqrt((spread**2).sum(axis=1) * groups / max(groups - 1, 1))
     probability = np.exp(beta)

@@ -133,13 +133,13 @@ class CountedLoss:
     Parameters
     ----------
     prefs : Preferences
-        Of the full graph of scores.
+        The full graph of scores.
 
     Notes
     -----
     `evaluate` takes O(n log n) time; `curvature` O(n log(levels)). 40 n bytes, and 12 n
-    log2(levels) in the bands of each :class:`Sums`. Nothing is written to once it is made, so that
-    threads may share a loss.
+    log2(levels) in the bands of each :class:`Sums`. The object is immutable, so threads may share
+    it.
     """
 
     def __init__(self, prefs):
@@ -260,7 +260,7 @@ class LevelWeight(NamedTuple):
     grade : ndarray of shape (n,), int
         The level of each item among all queries, the lowest 0.
     table : ndarray of shape (G, G)
-        The weight of a preference of an item of the row's level to one of the column's.
+        The weight of a preference of an item of the row's level over an item of the column's level.
     """
 
     grade: np.ndarray
@@ -278,12 +278,12 @@ def level_table(y, weights):
     ----------
     y : ndarray of shape (n,)
     weights : mapping from (upper score, lower score) to float >= 0
-        Pairs of levels that it does not name weigh 1.
+        Other pairs of levels have weight 1.
 
     Raises
     ------
     TypeError, ValueError
-        If a pair is not of scores in y, the upper one greater; or there are too many levels.
+        If a key is not a pair of scores in y, the greater one first, or there are too many levels.
     """
     if not isinstance(weights, Mapping):
         raise ArgumentError(
@@ -331,7 +331,7 @@ def level_parts(prefs):
     Returns
     -------
     list of LevelPart
-        Their preferences are disjoint, and together all of positive weight. O(n G).
+        Their preferences are disjoint, and contain all preferences of positive weight. O(n G).
     """
     (order, level, query), (grade, table) = prefs.levels, prefs.level_weight
     (better, worse), parts = both_weights(prefs), []
@@ -400,8 +400,8 @@ class ListedLoss:
     def largest_rise(self, scores, noise=0.0):
         """Return the largest difference of scores of a preference that counts.
 
-        It is in units of its margin; 0 if none exceeds the noise. A preference with a margin < 0
-        counts where it is contradicted; with a margin of 0 the rise is then infinite.
+        It is in units of the margin, and 0 if no difference exceeds the noise. A preference with a
+        margin < 0 counts if it is contradicted. With a margin of 0 the value is infinite.
         """
         margin, rise = self.prefs.margin, self.prefs.matvec(scores)
         rise = np.where(margin > 0, rise, -rise)
@@ -444,8 +444,8 @@ class SummedLoss:
 def loss_of(prefs):
     """Choose the :class:`CountedLoss`, :class:`SummedLoss` or :class:`ListedLoss`.
 
-    They are counted if they are the full graph of scores, without weights or margins of single
-    pairs; by one upper level after the other, if pairs of levels have weights.
+    The loss is counted for the full graph of scores without weights or margins of single pairs. If
+    pairs of levels have weights, it is split by the upper level.
     """
     if not prefs.is_counted:
         return ListedLoss(prefs)
@@ -462,10 +462,10 @@ def weighs_nothing(prefs):
 
 # %% ../../nbs/preferences/sums.ipynb #pw09
 def _pair_totals(number, better, worse, level, start):
-    """Sum the products of weights over the pairs of each query, (q,).
+    """Sum the products of weights over the pairs of each query, (q,). O(n).
 
-    All arrays are sorted by query and level; an item is paired, as the better one, with those of
-    its query that come before its level. O(n).
+    All arrays are sorted by query and level. Each item is better than the items of its query that
+    precede its level.
     """
     before = np.r_[0.0, np.cumsum(worse)]
     return np.bincount(number, better * (before[level] - before[start]))
@@ -474,8 +474,8 @@ def _pair_totals(number, better, worse, level, start):
 def query_totals(prefs):
     """Return the query number (n,) of each item, and total weights (q,) of preferences.
 
-    Queries stand in the order of their ids. O(n) where preferences are counted, times the number
-    of levels with weights of these; else O(m).
+    Queries are in the order of their ids. O(n) if preferences are counted, times the number of
+    levels if these have weights; else O(m).
     """
     order, _, start = prefs.levels
     number = np.cumsum(np.r_[False, start[1:] != start[:-1]])
@@ -504,7 +504,7 @@ def total_weight(prefs):
 
 
 def refuse_extreme_weights(argument, prefs):
-    """Refuse weights of preferences whose squares overflow, or whose products underflow.
+    """Raise an error for weights whose squares overflow or whose products underflow.
 
     O(n), or O(m) for a list of m preferences.
     """
@@ -534,10 +534,10 @@ def query_item_weights(qid, n, weight, item_weight=None):
         None is one query.
     n : int
     weight : "equal" or array-like of shape (q,)
-        "equal" is 1 for each query; entries >= 0 stand in the order of the sorted ids. A query
-        without a pair stays as it is.
+        "equal" is 1 for each query. An array has an entry >= 0 for each query, in the order of the
+        sorted ids. Queries without pairs are not changed.
     item_weight : ndarray of shape (n,), optional
-        Which they are multiplied with.
+        Item weights that are multiplied with the result.
     """
     number = query_numbers(qid, n)
     count = int(number.max()) + 1
