@@ -195,8 +195,7 @@ class LabelRanker(Ranker):
     method : {"rankrls", "ranksvm"}, default "rankrls"
     kernel, gamma, degree, coef0
         K on objects, as in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None
-        means 1/d. With "linear", a constant feature lets labels have an order that all objects
-        share.
+        means 1/d. With "linear", add a constant feature for an order that all objects share.
     label_kernel : "identity", array-like of shape (k, k), or kernel, default "identity"
         L, the similarity of labels: a positive semi-definite matrix, or a kernel on the features
         that `fit` gets as `labels`: "linear", "rbf", "poly", a callable, or ``Kernel("rbf",
@@ -204,50 +203,39 @@ class LabelRanker(Ranker):
     solver : str, type or instance, default "auto"
         "auto" takes "kronecker" for "rankrls".
     approximate_kernel : int, optional
-        Number of landmarks of a low-rank approximation of the kernel on objects (randomly pivoted
-        Cholesky, seed 0). The certificate then refers to the approximate problem. Use it for
-        "ranksvm" with many objects: otherwise the kernel matrix of all pairs is stored.
+        Number of landmarks (randomly pivoted Cholesky, seed 0) of a low-rank approximation of the
+        kernel on objects, to which the certificate then refers. Use it for "ranksvm" with many
+        objects.
 
     Attributes
     ----------
     lam_, n_labels_ : float and int
         The regularization parameter, and k.
     label_names_ : ndarray of shape (k,)
-        Columns of y, or the index of `labels` or of the label kernel, if it was a data frame with
-        names of text. ``label_names_[rank(X)]`` gives orders by name.
-    function_ : LinearFunction or KernelFunction
-        Gives objects (p, d) their scores (p, k).
+        Columns of y, or the index of `labels` or of the label kernel, if they are text.
+        ``label_names_[rank(X)]`` gives orders by name.
     coef_ : ndarray of shape (d, k)
         Weights of a linear model: f(x, a) = x'coef_[:, a].
     support_, dual_coef_ : ndarrays of shape (s,), int and (s, k)
         For other kernels, f(x, a) = sum_j dual_coef_[j, a] K(x, X[support_[j]]).
     pair_coef_ : ndarray of shape (d, k) or (s, k)
-        `coef_` or `dual_coef_` before the product with L. For the scores of a new label, use its
-        kernel values (k,) in place of a column of L. Does not exist if `label_kernel` is
-        "identity".
-    labels_, label_kernel_ : ndarray or scipy.sparse.csr_array of shape (k, p), and Kernel
-        Features of the labels and the kernel on them; names of the features, if all are text, are
-        in ``label_feature_names_``.
+        `coef_` or `dual_coef_` before the product with L, unless `label_kernel` is "identity".
+    labels_, label_kernel_, label_feature_names_
+        Features (k, p) of the labels, the kernel on them, and names of the features.
     nystroem_map_ : NystroemMap
         For an approximate kernel; `coef_` then refers to its coordinates.
-    solution_, certificate_, solver_
-        As in :class:`rankbook.RankSVM`.
+    function_, solution_, certificate_, solver_
+        As in :class:`rankbook.RankSVM`; the function gives objects (p, d) their scores (p, k).
 
     Examples
     --------
     >>> import rankbook as rb
     >>> X, y = [[0.0], [1.0], [9.0], [10.0]], [[3, 2, 1], [3, 2, 1], [1, 2, 3], [1, 2, 3]]
-    >>> model = rb.LabelRanker(lam=0.1).fit(X, y)
-    >>> model.rank([[0.5], [9.5]])
-    array([[0, 1, 2],
-           [2, 1, 0]])
-
-    Labels with one feature, and two that are not in the training table:
-
     >>> model = rb.LabelRanker(lam=0.1, label_kernel="rbf").fit(X, y, labels=[[0.0], [1.0], [2.0]])
-    >>> model.rank([[0.5], [9.5]], labels=[[0.2], [1.8]])
-    array([[0, 1],
-           [1, 0]])
+    >>> model.rank([[0.5], [9.5]]).tolist()
+    [[0, 1, 2], [2, 1, 0]]
+    >>> model.rank([[0.5]], labels=[[0.2], [1.8]]).tolist()  # two labels that are not in y
+    [[0, 1]]
     """
 
     n_labels_: int

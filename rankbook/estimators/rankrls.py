@@ -301,17 +301,17 @@ class RankRLS(RankRLSBase):
         so an item of weight 2 counts as two at the same `lam`. An error leaves the estimator
         unchanged.
 
-        Or fit to an iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid,
-        sample_weight), one after the other; or to :class:`rankbook.Blocks`, or to a dask array or
-        data frame with y and qid of Dask, or names of columns, see :func:`rankbook.dask_blocks`.
+        X may also be an iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid,
+        sample_weight); :class:`rankbook.Blocks`; or a dask array or data frame, with y and qid of
+        Dask or names of columns, see :func:`rankbook.dask_blocks`.
 
-        Or fit to `preferences` in place of y, qid and sample_weight, as for
-        :class:`rankbook.RankSVM`: the fit then minimises the sum of c (delta - (f(better) -
-        f(worse)))^2, for weights c and margins delta, so that differences of f approximate the
-        margins. Preferences passed as y are replaced by their scores, query ids and item weights if
-        they were made from scores with at most one weight for each item. Otherwise they are treated
-        as `preferences`. With two weights for each item, c is a weight of the better times one of
-        the worse item and delta is 1; these preferences are counted in O(n log n) and not listed.
+        Pass `preferences` in place of y, qid and sample_weight as for :class:`rankbook.RankSVM`.
+        The fit then minimises the sum of c (delta - (f(better) - f(worse)))^2, for weights c and
+        margins delta, so that differences of f approximate the margins. Preferences passed as y are
+        replaced by their scores, query ids and item weights if they were made from scores with at
+        most one weight for each item. Otherwise they are treated as `preferences`. With two weights
+        for each item, c is a weight of the better times one of the worse item and delta is 1; these
+        preferences are counted in O(n log n) and not listed.
         """
         y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
         if is_dask(X):
@@ -520,18 +520,14 @@ class RankRLSCV(RankRLSBase):
         Kernel parameter, None for 1/d; or several values to try.
     cv : {"query", "loo", "lpo"}, int, splitter or iterable, default 5
         Leave out each query, item or pair of items; a number of folds, by query if there are
-        several queries, else by item; a splitter; or pairs (training, validation) of rows that
-        together contain all rows: a given split is ``cv=[(training, validation)]``. For
-        preferences, "lpo" leaves out every two items that are compared, and "query" every group.
+        several, else by item; a splitter; or pairs (training, validation) of rows that together
+        contain all rows. For preferences, "lpo" leaves out every two items that are compared.
     metric : str or callable, default "disagreement"
-        A name as for :func:`rankbook.metrics.scorer`, such as ``"ndcg@10"`` or "map", a metric of
+        A name as for :func:`rankbook.metrics.scorer`, such as "ndcg@10", a metric of
         :mod:`rankbook.metrics`, or a function ``metric(y_true, y_score, qid)`` whose larger values
-        are better. The value is the mean over queries, and over folds of items. "lpo" and
-        preferences allow only "disagreement", which uses the weights of the preferences and is
-        averaged over folds and groups.
+        are better, averaged over queries. "lpo" and preferences allow only "disagreement".
     graph : None or "identity", default None
-        "identity" is regression of the scores; query ids then only determine which items the metric
-        compares and the folds keep together.
+        "identity" is regression of the scores, as in :class:`rankbook.RankRLS`.
     basis : int or array-like of int, optional
         Items that carry coefficients, in all folds: their number, drawn at random, or rows of X.
     degree, coef0
@@ -543,7 +539,7 @@ class RankRLSCV(RankRLSBase):
         Number of gammas fitted in parallel, by joblib.
     fold_by : {"item", "pair", "group"}, default "item"
         What a fold of preferences leaves out, as in :class:`rankbook.RankSVMCV`. "lpo" requires
-        "item" or "pair" (the preferences between two items, which stay), "query" requires `groups`.
+        "item" or "pair", and "query" requires `groups`.
     k : int, optional
         Number of ranks of the metric, in place of the one in its name.
 
@@ -554,11 +550,9 @@ class RankRLSCV(RankRLSBase):
         gamma is chosen.
     cv_values_, lams_, gammas_ : ndarray of shape (l, number of gammas), ndarray (l,) and list
         The metric of the left-out items for each lambda (row) and gamma (column).
-    curve_ : ValidationCurve
-        The values for `gamma_` as a step function, for ``rb.plots.plot_validation_curve``.
-    path_ : SolutionPath
-        Solutions on all data for every lambda. Reading it takes one decomposition and memory for up
-        to n^2 numbers. It is not stored, and not available for blocks.
+    curve_, path_ : ValidationCurve and SolutionPath
+        The values for `gamma_` as a step function, and the solutions on all data for every lambda,
+        computed when first read, with up to n^2 numbers, and not for blocks.
     n_dropped_ : int
         Number of preferences that are in no validation set; 0 for scores.
     solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_

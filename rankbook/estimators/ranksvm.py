@@ -124,83 +124,59 @@ class RankSVM(Ranker):
     Parameters
     ----------
     lam : float > 0 or "scale", default "scale"
-        Regularization parameter; a larger value gives a flatter function. It has the unit of a sum
-        over preferences: for twice as many of them, twice the value gives about the same function.
-        "scale" computes a default from the data, see :func:`rankbook.problems.scale.default_lam`,
-        and :class:`RankSVMCV` chooses a value by cross-validation.
+        Regularization parameter, in the unit of a sum over preferences. A larger value gives a
+        flatter function. "scale" computes a default from the data, see
+        :func:`rankbook.problems.scale.default_lam`; :class:`RankSVMCV` chooses a value.
     kernel, gamma, degree, coef0
-        As in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d. A
-        linear kernel accepts sparse items (CSR) and never makes them dense. Items of float32 keep
-        this precision if they are sparse, with "newton" or "subgradient", and with "auto" if there
-        are more than 2000.
+        As in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d.
     graph : {"full", "star"}, default "full"
         All preferences, or only those through representatives of neighbouring levels.
     solver : str, type or instance, default "auto"
-        "auto" takes the solver that :func:`rankbook.compare_solvers` predicts to be the fastest,
-        with plugins if it is ``("auto", dict(allow_plugins=True))``. A pair of a name and a dict is
-        a solver with options, for example ``("path", dict(max_events=50))``.
+        "auto" takes the solver that :func:`rankbook.compare_solvers` predicts to be the fastest. A
+        pair of a name and a dict is a solver with options, such as ("path", dict(max_events=50)).
     penalty : {"l2", "l1"}, default "l2"
         "l1" replaces lam/2 |f|^2 by lam |w|_1 and selects features; for the linear kernel only.
     loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
-        Loss of a preference of weight c whose score difference d is t below its margin: "hinge" c
-        max(0, t), "squared" c max(0, t)^2, "logistic" c log(1 + exp(-d)), which makes score
-        differences log-odds. "plackett-luce" is for orders, grades and survival times, see
-        :mod:`rankbook.problems.plackett_luce`. For a loss of your own, pass an object with the
-        methods of :class:`rankbook.problems.smooth_losses.PairLoss`.
+        For a score difference d that is t below the margin: "hinge" c max(0, t), "squared" c max(0,
+        t)^2, "logistic" c log(1 + exp(-d)). "plackett-luce" is for orders, grades and survival
+        times. A loss of your own is a :class:`rankbook.problems.smooth_losses.PairLoss`.
     approximate_kernel : int or "auto", optional
-        Number of landmarks of a low-rank approximation of the kernel (randomly pivoted Cholesky,
-        seed 0). `certificate_` then refers to the approximate problem, and `exact_certificate_` to
-        the exact one. "auto" doubles the number until `exact_certificate_` proves a relative gap of
-        0.01. If the exact problem is predicted to take less time, "auto" solves it instead, to the
-        same gap or to the tolerance of the solver, and there is no ``nystroem_map_``.
-    query_weight : None, "equal" or array-like of shape (q,), default None
-        Total weight of the preferences of each query, item weights included, in the order of the
-        sorted ids; "equal" means 1 for each. `lam` then has the unit of these totals. For weights
-        of levels, pass `preferences` from :meth:`rankbook.Preferences.from_scores`.
+        Number of landmarks of a low-rank approximation of the kernel. "auto" doubles the number
+        until `exact_certificate_` proves a relative gap of 0.01, or solves the exact problem if
+        that is predicted to take less time.
     progress : bool, default False
         Show a progress bar. Ctrl-C ends a fit and leaves the estimator as it was.
-    signs : array-like of shape (d,) or dict, optional
-        Constraints on a linear function: +1 for features with which the score must not fall, -1 for
-        those with which it must not rise, else 0. The keys of a dict are names of features of a
-        data frame; in a pipeline, call ``set_output(transform="pandas")``. See
-        :mod:`rankbook.problems.signs`.
+    query_weight : None, "equal" or array-like of shape (q,), default None
+        Total weight of the preferences of each query, in the order of the sorted ids; "equal" means
+        1 for each. `lam` has the unit of these totals. See :doc:`/guides/three_ways_to_weight`.
+    signs : array-like of shape (d,) or dict of names, optional
+        For a linear function: +1 for features with which the score must not fall, -1 for those with
+        which it must not rise, else 0. See :mod:`rankbook.problems.signs`.
 
     Attributes
     ----------
-    lam_ : float
-        The regularization parameter that was used.
+    lam_, solver_ : float and str
+        The regularization parameter that was used, and name and version of the solver.
     coef_ : ndarray of shape (d,)
-        Weights of a linear model, f(x) = coef_'x, or of the features of ``nystroem_map_`` for an
-        approximate kernel.
+        Weights of a linear model, or of ``nystroem_map_`` for an approximate kernel.
     support_, dual_coef_ : ndarrays of shape (s,), int and float
         For other kernels, f(x) = sum_j dual_coef_[j] k(x, X[support_[j]]).
     pair_coef_ : ndarray of shape (p,)
-        Coefficients of pair features, if the preferences have some; `predict` leaves them out. See
-        :mod:`rankbook.problems.pair_features`.
-    function_, solution_ : the fitted function, and Solution
-        The function alone, and the solution, which contains the problem and the training data. A
-        pickle leaves the solution out.
-    certificate_, exact_certificate_ : Certificate
-        Computed by the library, not by the solver. The second one, for an approximate kernel, is
-        computed when it is first read, in O(n^2 d).
-    calibration_ : Sigmoid or Isotonic
-        Result of :meth:`calibrate`, which turns score differences into probabilities.
-    by_query_ : bool
-        Whether the model was fitted with query ids, which :meth:`score` then needs.
-    item_names_ : pandas.Index
-        Names of the training items, if X was a data frame with named rows; not stored.
-    solver_ : str
-        Name and version of the solver.
+        Coefficients of pair features, which `predict` leaves out.
+    function_, solution_, certificate_, exact_certificate_
+        The function; the Solution with the training data, not in a pickle; its certificate; and,
+        for an approximate kernel, the certificate for the exact one, computed in O(n^2 d).
+    calibration_, by_query_, item_names_
+        Result of :meth:`calibrate`; whether :meth:`score` needs query ids; and names of the
+        training items, if X was a data frame with named rows.
 
     Examples
     --------
     >>> import rankbook as rb
-    >>> X, y, qid = [[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [2.0, 2.0]], [0, 1, 2, 1], [7, 7, 7, 7]
-    >>> model = rb.RankSVM(lam=0.1, kernel="linear").fit(X, y, qid=qid)
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [2.0, 2.0]], [0, 1, 2, 1]
+    >>> model = rb.RankSVM(lam=0.1, kernel="linear").fit(X, y, qid=[7, 7, 7, 7])
     >>> model.rank([[1.0, 1.0], [4.0, 1.0]]).tolist()  # best first
     [1, 0]
-    >>> model.score(X, y, qid=qid), model.certificate_.is_optimal()
-    (1.0, True)
     """
 
     stores = True
@@ -254,10 +230,10 @@ class RankSVM(Ranker):
         Parameters
         ----------
         X : array-like of shape (n, d), Blocks, or a dask array or data frame
-            With a linear kernel, X may also be blocks, which already contain y, qid and weights
-            (see :func:`rankbook.read_blocks` for files larger than memory), or a collection of
-            Dask, with y, qid and sample_weight of Dask or names of columns of X (see
-            :func:`rankbook.dask_blocks`).
+            With a linear kernel, X may also be a sparse matrix (CSR), which is never made dense; or
+            blocks, which already contain y, qid and weights (see :func:`rankbook.read_blocks` for
+            files larger than memory); or a collection of Dask, with y, qid and sample_weight of
+            Dask or names of columns of X (see :func:`rankbook.dask_blocks`).
         y : array-like of shape (n,), Preferences, a table of pairs, or a structured array
             Scores; higher is preferred. Or preferences between the rows of X, which scikit-learn's
             tools split together with X; preferences made from scores are replaced by their scores,
@@ -594,30 +570,25 @@ class RankSVMCV(Ranker):
     Parameters
     ----------
     kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs
-        As in :class:`rankbook.RankSVM`. "auto" takes "path" for the hinge loss, "epsilon" where
-        many solutions take less time than an exact path, and "newton" for smooth losses, signs and
-        large linear problems; for the L1 penalty "simplex", or "homotopy" with ``loss="squared"``.
-        The curve is then exact, except with "epsilon" and "newton", whose solutions have a relative
-        gap of at most 1e-3. A solver for one lambda is called through "epsilon".
+        As in :class:`rankbook.RankSVM`. "auto" takes a solver of paths; the curve is exact, except
+        with "epsilon" and "newton", whose solutions have a relative gap of at most 1e-3.
     gamma : float, None or array-like of float
-        Kernel parameter. Among several values, the one with the best curve is chosen, and the
-        smallest of several best ones. Each value needs paths of its own.
+        Kernel parameter, or several values, of which the one with the best curve is chosen.
     cv : int, splitter or iterable, default 5
         Number of folds, by query if there are several queries, else by item; a scikit-learn
-        splitter; or pairs (training, validation) of rows. With one given split, ``cv=[(training,
-        validation)]``, the final model is fitted to the rows of both.
+        splitter; or pairs of rows: a given split is ``cv=[(training, validation)]``. The final
+        model is fitted to all rows.
     rule : {"widest", "largest", "one_se"}, default "widest"
         Choose the middle of the widest best interval, the largest best lambda, or the largest
         within one standard error of the best.
     metric : str, default "disagreement"
-        Metric of the validation items: "disagreement", "auc", "ndcg" (or ``"ndcg@10"``),
-        "average_precision" (or "map"), "reciprocal_rank" (or "mrr"), or "log_loss" for losses with
-        probabilities; see :func:`rankbook.validation_curve`. Item weights count for the first two
-        only.
-    k, lam_min_ratio : int, optional, and float or None, default 1e-6
-        Number of ranks that count for "ndcg"; and the lambda at which paths end, as a share of the
-        largest lambda that matters (lam_max, or :func:`rankbook.paths.ranges.lam_unit`). None
-        follows paths to their end.
+        "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map"),
+        "reciprocal_rank" (or "mrr"), or "log_loss" for losses with probabilities; see
+        :func:`rankbook.validation_curve`. Item weights count for the first two only.
+    k : int, optional
+        Number of ranks that count for "ndcg".
+    lam_min_ratio : float or None, default 1e-6
+        Where paths end, as a share of the largest lambda that matters; None means at their end.
     n_jobs : int, optional
         Number of folds fitted in parallel, by joblib. The result does not depend on it.
     progress : bool, default False
@@ -625,30 +596,24 @@ class RankSVMCV(Ranker):
     random_state : None, int, numpy Generator or RandomState, default None
         Shuffles the folds if `cv` is a number. None assigns them in the order of the scores.
     fold_by : {"item", "pair", "group", "order"}, default "item"
-        Units that a fold of preferences leaves out. "item" leaves out items: the score holds for
-        new items, and preferences across folds are dropped. "pair" leaves out single preferences,
-        or whole groups of them if you pass `groups`. "group" leaves out all items of a group.
-        "order" leaves out orders of the same items, or all orders of a group.
+        What a fold of preferences leaves out: items, single preferences (or whole groups of them,
+        with `groups`), all items of a group, or orders. Preferences across folds are dropped.
 
     Attributes
     ----------
     lam_, best_ : float and list of (float, float)
-        The chosen lambda, and every interval of lambda with the best mean. All lambdas are those of
-        the fit on all data: the lambda of a fold is divided by its share of the total weight of the
-        preferences.
+        The chosen lambda, and every interval of lambda with the best mean, for all data: the lambda
+        of a fold is divided by its share of the total weight of the preferences.
     curve_, fold_curves_, standard_error_ : ValidationCurve, list of them, and float
         Mean over folds, each fold, and the standard error of the mean at the choice.
-        ``rb.plots.plot_validation_curve(model.curve_, lam=model.lam_)`` draws it.
     fold_status_, path_solver_ : list of str, and str
         How the path of each fold ended, and by which solver.
     gamma_, gammas_, gamma_curves_ : float or None, and lists
         The chosen gamma, those that were tried, and the mean curve of each.
     path_ : SolutionPath
-        Solutions on all data over the range of `curve_`. It is computed when it is first read, in
-        the time of about one fold, and not stored.
+        Solutions on all data over the range of `curve_`, computed when first read; not stored.
     n_dropped_ : int
-        Number of preferences that are in no validation set, because their items are in different
-        folds.
+        Number of preferences in no validation set, because their items are in different folds.
     solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_, pair_coef_
         Attributes of the fit on all data, as in :class:`rankbook.RankSVM`.
 
@@ -659,14 +624,6 @@ class RankSVMCV(Ranker):
     >>> model = rb.RankSVMCV(kernel="linear", cv=3).fit(data.X, data.y)
     >>> f"{model.lam_:.3g}", round(model.curve_.minimum, 3), model.curve_.metric
     ('1.92', 0.067, 'disagreement')
-
-    With a given training and validation set:
-
-    >>> import numpy as np
-    >>> data, train = rb.datasets.make_mixture(n_per_class=30), np.arange(60) % 2 == 0
-    >>> model = rb.RankSVMCV(kernel="linear", cv=[(train, ~train)]).fit(data.X, data.y)
-    >>> len(model.fold_curves_), f"{model.curve_.minimum:.3g}"
-    (1, '0.0178')
     """
 
     lam_: float
