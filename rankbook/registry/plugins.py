@@ -53,7 +53,7 @@ class Record:
     origin : str
         Distribution it comes from, or "run time".
     target : object
-        The class, the entry point that leads to it, or what is wrong with the entry point.
+        The class, its entry point, or the error of the entry point.
     """
 
     name: str
@@ -62,9 +62,9 @@ class Record:
     target: Any
 
     def load(self):
-        """The solver class; what the plugin's import raises passes unchanged.
+        """The solver class. Errors of the plugin's import pass unchanged.
 
-        A class that calls itself other than its entry point would have two names: a ValueError.
+        A class whose name differs from the name of its entry point is a ValueError.
         """
         if isinstance(self.target, Exception):
             raise self.target
@@ -81,7 +81,7 @@ class Record:
 
     @property
     def label(self):
-        """Name and version, which answers carry."""
+        """Name and version, as solutions store them."""
         return f"{self.name} {self.version}".rstrip()
 
     @property
@@ -138,9 +138,9 @@ def shadow_of(record, others):
 
 # %% ../../nbs/registry/plugins.ipynb #pl010
 def find_record(name):
-    """The record that a name stands for.
+    """The record of the solver with this name.
 
-    Run time comes first, then rankbook's own, then other distributions.
+    Solvers registered at run time come first, then rankbook's own, then other distributions.
     """
     if (record := AT_RUN_TIME.get(name)) is not None:
         return record
@@ -171,7 +171,7 @@ def find_record(name):
 def register_solver(
     solver: SolverClass, name: str | None = None, replace: bool = False
 ) -> SolverClass:
-    """Make a solver class known by name for this process.
+    """Register a solver class by name for this process.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def register_solver(
     name : str, optional
         By default ``solver.name``.
     replace : bool, default False
-        Whether to take a name that is already known.
+        Whether to replace a solver of that name.
 
     Returns
     -------
@@ -259,9 +259,9 @@ def words_of(error):
 
 
 def names_of(solver):
-    """The label of an instance, which answers carry, and what errors call it.
+    """The label of an instance for solutions, and its name for errors.
 
-    They are of the name that it was asked for by, else of the first record of its class.
+    Both are of the name by which you asked for it, or else of the first record of its class.
     """
     kind = type(solver)
     for record in () if solver._asked else (*AT_RUN_TIME.values(), *installed_records()):
@@ -272,7 +272,7 @@ def names_of(solver):
 
 
 def missing_modules(solver):
-    """Modules the solver requires that are not installed; none is imported to find out."""
+    """Modules that the solver requires and that are not installed, found without an import."""
     missing = []
     for module in solver.requires:
         try:
@@ -314,7 +314,7 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
 
 
 def made_solver(solver, options, progress=False):
-    """The same with the options as a dict; `progress` is passed to a class that has that option."""
+    """Like `get_solver` with a dict of options; `progress` is passed to a class that has it."""
     solver, options = with_options(solver, options)
     if isinstance(solver, (str, type)):
         record = find_record(solver) if isinstance(solver, str) else None
@@ -349,7 +349,7 @@ def made_solver(solver, options, progress=False):
 
 
 def portable(solver: SolverLike) -> SolverLike:
-    """A solver as another process knows it: the class, for a name registered at run time."""
+    """A solver for another process: the class instead of a name registered at run time."""
     solver, options = with_options(solver, {})
     if isinstance(solver, str) and (record := AT_RUN_TIME.get(solver)) is not None:
         solver = record.load()
@@ -359,7 +359,7 @@ def portable(solver: SolverLike) -> SolverLike:
 
 
 def of_paths(solver: SolverLike, progress: bool = False) -> Any:
-    """A solver of paths, as an instance: itself, or "epsilon" through one that has none."""
+    """A solver of paths, as an instance: the given one, or "epsilon" with it if it has none."""
     found = made_solver(solver, {}, progress)
     if "path" in found.provides:
         return found
@@ -367,7 +367,7 @@ def of_paths(solver: SolverLike, progress: bool = False) -> Any:
 
 
 def of_one_lambda(solver: SolverLike) -> SolverLike:
-    """A solver of one lambda: itself, what is inside "epsilon", or "auto" for other paths."""
+    """A solver of one lambda: the given one, the one in "epsilon", or "auto" for other paths."""
     if auto_options(solver) is not None:
         return solver
     found = get_solver(solver)
@@ -381,13 +381,13 @@ OTHERS = ", ".join(sorted(set(Solver.kernels) - {"linear"}))
 
 
 class SolverTable(list):
-    """Rows (dicts) about every known solver; a table in a terminal and in Jupyter."""
+    """All known solvers, a dict for each; a table in a terminal and in Jupyter."""
 
     COLUMNS = ("name", "state", "provides", "problems", "kernels", "losses", "penalties")
 
     @property
     def cells(self):
-        """The table's rows as texts, the head first: what fits into a line of a terminal."""
+        """The rows of the short table as texts, the header first."""
         rows = [[*self.COLUMNS]]
         for row in self:
             state = row["state"]
@@ -452,7 +452,7 @@ def rows_about(name: str) -> SolverTable:
 
 
 def row_of(record, allow_plugins):
-    """All about one record, a dict of texts; what goes wrong is its state, `broken: …`."""
+    """The row of one record, a dict of texts; an error becomes the state, `broken: …`."""
     said, cls = dict.fromkeys((*DECLARED, *MORE, "options"), ""), None
     try:
         if isinstance(record.target, Exception):
@@ -491,5 +491,5 @@ def row_of(record, allow_plugins):
 
 
 def as_page(row):
-    """All that is known of one solver, a text with a line for each fact."""
+    """The row of one solver as a text, with a line for each entry that is not empty."""
     return "\n".join(f"{name:12}{text}" for name, text in row.items() if text)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/registry/solve.ipynb #so008
 def sealed(problem):
-    """A seal of a problem, made after the kernel matrix that its certificate will need anyway."""
+    """A seal of a problem, made after its kernel matrix, which the certificate needs anyway."""
     kept = getattr(problem, "is_kept", True) and getattr(problem, "basis", None) is None
     if kept and not getattr(problem, "is_factored", True):
         problem.matvec(np.zeros(problem.coef_shape))
@@ -66,11 +66,11 @@ def refuse_overrides(problem):
 
 
 def run(solver, method, problem, argument, checked):
-    """What a solver's method answers, after `checked` has looked at it.
+    """Call a solver's method, and return what `checked` makes of its answer.
 
-    This is the one place where a solver runs: where it is asked whether it takes the problem, where
-    its errors get its name, and where Ctrl-C and a lack of memory end it. `checked` gets the
-    answer, the solver's label and, of a plugin, the unbroken seal of the problem, else None.
+    Only this function runs solvers. It checks that the solver takes the problem, adds the solver's
+    name to its errors, and ends it on Ctrl-C and on a lack of memory. `checked` gets the answer,
+    the solver's label and, of a plugin, the unbroken seal of the problem, else None.
     """
     label, who = names_of(solver)
     refuse_overrides(problem)

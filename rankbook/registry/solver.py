@@ -235,14 +235,14 @@ def check_attributes(kind, values):
             raise ArgumentError(f"{attribute} of {kind.__name__} is {text_of(value)}", accepted)
 
 # %% ../../nbs/registry/solver.ipynb #so012
-CHECKED = WeakSet()  # classes whose declaration was found right
+CHECKED = WeakSet()  # classes with a valid declaration
 
 
 def check_class(cls, *instance):
-    """The class, if it is a subclass of :class:`Solver` whose declaration makes sense.
+    """The class, if it is a subclass of :class:`Solver` with a valid declaration.
 
-    Else a TypeError or ValueError names the class, the attribute, what came and what is accepted,
-    or the `instance` that the caller passed, if any.
+    Otherwise a TypeError or ValueError names the class, the attribute, its value and the accepted
+    values, or the `instance` that the caller passed, if any.
     """
     if not (isinstance(cls, type) and issubclass(cls, Solver)):
         raise ArgumentError(
@@ -284,13 +284,15 @@ def check_class(cls, *instance):
     return cls
 
 # %% ../../nbs/registry/solver.ipynb #so017
-FEATURES = dict(penalty="penalties", loss="losses", storage="storages")  # and who declares them
+FEATURES = dict(
+    penalty="penalties", loss="losses", storage="storages"
+)  # of a problem, and where they are declared
 
 
 def is_kind(problem, *names):
     """Whether a problem is of a class with one of these names, or of a subclass of it.
 
-    Names, since a solver declares its problems without importing them.
+    A solver declares names, so that it need not import the classes of its problems.
     """
     return not {kind.__name__ for kind in type(problem).__mro__}.isdisjoint(names)
 
@@ -332,8 +334,8 @@ def feature_fit(solver, problem, provides="solve"):
 def solver_fit(solver, problem, provides, who=""):
     """True if the solver takes the problem, else a sentence that says why not.
 
-    Its features and size are compared first; then the solver is asked by its methods
-    ``can_solve``, and for a path ``can_follow``. An answer that is neither True nor a sentence is a
+    The features and the size of the problem are compared first, then the methods ``can_solve`` and,
+    for a path, ``can_follow`` are called. A return value that is neither True nor a sentence is a
     TypeError that calls the solver `who`.
     """
     fits = feature_fit(solver, problem, provides)
@@ -378,8 +380,8 @@ AUTO = dict(allow_plugins=False)  # the options of "auto", and their defaults
 def options_of(cls):
     """The options of a solver class with their defaults, and whether it takes others, too.
 
-    They are read from the signature of the class; the default is :data:`NEEDED` where there is
-    none. It takes others with ``**options``, or if it has no signature.
+    They are read from the signature of the class; the default of a required option is
+    :data:`NEEDED`. The class takes other options if it has ``**options`` or no signature.
     """
     try:
         parameters = inspect.signature(cls).parameters.values()
@@ -391,10 +393,7 @@ def options_of(cls):
 
 
 def check_options(cls, name, options):
-    """A TypeError for an option that a solver does not have, or lacks and needs.
-
-    It names the nearest option.
-    """
+    """Raise a TypeError for an unknown option, with the nearest one, or for a missing option."""
     known, takes_any = options_of(cls)
     unknown = [] if takes_any else [option for option in options if option not in known]
     if unknown and not known:
@@ -410,9 +409,9 @@ def check_options(cls, name, options):
 
 
 def with_options(solver, options):
-    """A solver without the options that stand beside it, and these with `options` added.
+    """Split a pair of a solver and its options, and add `options`, which take precedence.
 
-    The added ones win. A TypeError for a tuple that is not a name or class with a dict.
+    A TypeError for a tuple that is not a name or class with a dict.
     """
     if not isinstance(solver, tuple):
         return solver, options
