@@ -230,7 +230,7 @@ class BasisMap(KernelMap):
         kept = {mark.tobytes() for mark in np.asarray(marks)[keep]}
         are_known = self.is_narrow or all(mark.tobytes() in kept for mark in marks[~keep])
         if self.is_factored and not are_known:
-            # features tell a distance from rounding that its square, a pivot, hides
+            # distances from features are more accurate than pivots, which are their squares
             Q, rest = qr(marks[keep].T, mode="economic")[0], marks[~keep].T
             for _ in range(2):
                 rest = rest - Q @ (Q.T @ rest)

@@ -243,8 +243,8 @@ class Kernel(SetOnce):
         """Compute the kernel matrix (p, n) of X_new (p, d), X (n, d), minus constants. O(p n d).
 
         The method subtracts a constant from each row, and for poly also from each column. If the
-        coefficients sum to 0, the scores are those of :meth:`cross` up to a constant, with a
-        smaller rounding error.
+        coefficients sum to 0, the scores agree with the scores of :meth:`cross` up to a constant,
+        and have a smaller rounding error.
 
         Examples
         --------

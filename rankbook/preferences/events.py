@@ -758,7 +758,7 @@ def log_pairs(  # noqa: PLR0913 -- a column each
 def survival_fields(y):
     """Read times and events (n,) of scikit-survival's structured array, else None.
 
-    The field of booleans says whether the event was seen, the one of numbers when, whatever the
+    The boolean field marks observed events, and the numeric field contains the times, whatever the
     names and the order of the two.
 
     Raises

@@ -378,7 +378,7 @@ class Preferences(SetOnce):
 
         Notes
         -----
-        Costs O(n log n); the pairs are listed when first asked for. With weights for G levels, sums
+        Costs O(n log n); the pairs are listed at first use. With weights for G levels, sums
         over the preferences cost G - 1 times as much as without, and no list.
 
         Examples
@@ -758,7 +758,7 @@ class Preferences(SetOnce):
         return cls(*found).replaced(**facts)
 
     def merged(self) -> Self:
-        """Return the same preferences with each pair once and the sum of its weights.
+        """Merge repeated pairs, and add up their weights.
 
         Pairs with different margins or features stay separate. The result is sorted by the better
         item, the worse item, the margin and the features. O(m log m).
@@ -949,7 +949,7 @@ class Preferences(SetOnce):
 
     @property
     def level_weight(self) -> LevelWeight | None:
-        """Weights of pairs of levels, which are multiplied with those of the items; or None."""
+        """Weights of pairs of levels, which multiply the item weights; or None."""
         return None if self._level_weight is None else LevelWeight(*self._level_weight)
 
     @property
@@ -1112,7 +1112,7 @@ class Preferences(SetOnce):
         return incidence_matrix(*self._list(), self.n_items)
 
     def matvec(self, scores: np.ndarray) -> np.ndarray:
-        """Compute P s, the score of the better minus that of the worse item, without P. O(m).
+        """Compute the score differences P s, better minus worse item, without P. O(m).
 
         Parameters
         ----------

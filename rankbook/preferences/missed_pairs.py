@@ -19,7 +19,7 @@ PATH_TIE_TOL = 1e-10
 def tie(a, b, tie_tol=TIE_TOL, size=None):
     """Return whether scores a and b tie, that is, differ by at most tie_tol times `size`.
 
-    By default the size is that of the larger of the two, and tie_tol is >= 0 and < 1.
+    By default the size is the larger absolute score. tie_tol is >= 0 and < 1.
     """
     size = np.maximum(np.abs(a), np.abs(b)) if size is None else size
     with np.errstate(over="ignore"):  # an infinite difference is no tie

@@ -143,7 +143,7 @@ class Orders(Tabled, SetOnce):
         ----------
         orders : sequence of sequences, data frame or dict of columns
             As in :meth:`rankbook.Preferences.from_rankings`: items as row numbers or names; items
-            that share a place stand in a list, tuple or set within the order.
+            that share a place are in a list, tuple or set within the order.
         n_items, items
             The number of items, or their names in the order of the rows, as in
             :meth:`rankbook.Preferences.from_rankings`.

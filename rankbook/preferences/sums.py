@@ -230,7 +230,7 @@ class CountedLoss:
         return self._by_item(self.better * lower - self.worse * upper)
 
     def largest_rise(self, scores, noise=0.0):
-        """Return the largest score of a better item minus that of its worse one. O(n log n).
+        """Return the largest score difference of a better and a worse item. O(n log n).
 
         It is 0 if it does not exceed the noise.
         """

@@ -148,7 +148,7 @@ def suggest_pairs(
     *,
     exclude: ArrayLike | None = None,
 ) -> np.ndarray:
-    """Suggest the pairs of items to ask a user about next: those with the least certain order.
+    """Suggest pairs of items for the next questions to a user: pairs of least certain order.
 
     Parameters
     ----------
@@ -157,10 +157,10 @@ def suggest_pairs(
     k : int
         Largest number of pairs.
     qid : array-like of shape (n,), optional
-        Query ids: only items of one query are compared. By default those of preferences that were
-        made from scores, else one query.
+        Query ids: only items of one query are compared. By default the queries of preferences that
+        were made from scores, else one query.
     X_new : array-like or sparse of shape (n, d), optional
-        Ask about these items instead of those of the problem.
+        Suggest pairs of these items instead of the items of the problem.
     exclude : array-like of shape (p, 2), int, optional
         Pairs to exclude, in addition to the pairs that have a preference.
 

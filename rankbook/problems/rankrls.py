@@ -410,7 +410,7 @@ def half_gradient(problem, a, f, lam):
         g[:, : a.shape[1]] += lam * (problem.basis_gram @ a)
         both = solve_triangular(problem.basis_factor[0], g, lower=True, check_finite=False)
         squares = [np.sum(v**2) for v in np.hsplit(both, 2)]
-    # below 0 by rounding; what overflowed proves nothing
+    # below 0 by rounding, or infinite after overflow
     return tuple(0.0 if s <= 0 else float(np.sqrt(s)) if s < np.inf else np.inf for s in squares)
 
 # %% ../../nbs/problems/rankrls.ipynb #scatter-c004
