@@ -44,15 +44,15 @@ class LPSolver(Solver):
         Returns
         -------
         Solution
-            Weights w (d,) and multipliers (m,); ``info`` has HiGHS's status and its number of
-            iterations.
+            Weights w (d,) and multipliers (m,); ``info`` has the status and the number of
+            iterations of HiGHS.
 
         Raises
         ------
         MemoryError
             If the program would not fit in memory.
         RuntimeError
-            If HiGHS does not end as optimal.
+            If HiGHS does not find the optimum.
         """
         from scipy.optimize import linprog
         from scipy.sparse import block_array, csc_array, eye_array
@@ -69,7 +69,7 @@ class LPSolver(Solver):
         P = Preferences(ends[: pairs.size], ends[pairs.size :], items.size).incidence()
         X = problem.X[items] - problem.X[items[0]]
         features = np.flatnonzero(X.any(axis=0))
-        if not features.size:  # no feature tells any two items apart
+        if not features.size:  # all items have equal features
             dual[pairs] = prefs.weight[pairs]
             info = dict(status="constant features", iterations=0)
             return Solution(problem, lam, w, dual, info=info)
@@ -81,7 +81,7 @@ class LPSolver(Solver):
         A = block_array([[P.T, -eye_array(n), None], [None, Z, -eye_array(d)]], format="csc")
         high = np.r_[prefs.weight[pairs] / weight, np.full(n, np.inf), lam / (weight * unit)]
         low = np.r_[np.zeros(m), -high[m:]]
-        if problem.signs is not None:  # only towards its sign a correlation is bounded
+        if problem.signs is not None:  # a correlation has a bound on the side of its sign only
             sign = problem.signs[features]
             low[m + n :][sign > 0], high[m + n :][sign < 0] = -np.inf, np.inf
         result = linprog(

@@ -28,7 +28,7 @@ from . import follower
 # %% ../../../nbs/solvers/path/run.ipynb #c010
 @dataclass(frozen=True)
 class Continuation:
-    """How a path that was stopped goes on, from its events.
+    """Options for resuming a stopped path from its events.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Continuation:
     chunk : int
         Events between two checkpoints.
     perturbation, seed
-        Of the margins; see :func:`rankbook.solvers.path.follower.start_state`.
+        Perturbation of the margins, see :func:`rankbook.solvers.path.follower.start_state`.
     """
 
     lam_min: float
@@ -46,7 +46,7 @@ class Continuation:
     seed: int
 
     def resume(self, path, lam_min=None, max_events=None, progress=False, stop=None):
-        """The path that goes on where `path` ended; see :func:`resumed`."""
+        """Continue `path` from its end; see :func:`resumed`."""
         if lam_min is None:
             lam_min = 0.0 if path.status == "lam_min" else self.lam_min
         run = resumed(path, replace(self, lam_min=float(lam_min)))
@@ -56,19 +56,19 @@ class Continuation:
 
 @dataclass
 class Run:
-    """A path under way.
+    """State and events of a path that is being followed.
 
     Attributes
     ----------
     problem : RankSVMProblem
     options : Continuation
-        Where to end, and what a path needs to go on.
+        Where to end, and the options for resuming.
     state : State
-        Of the follower; see :mod:`rankbook.solvers.path.follower`.
+        State of the follower; see :mod:`rankbook.solvers.path.follower`.
     pairs : ndarray of int or None
-        The preferences that take part, None for all.
+        The preferences of positive weight, None for all.
     events : ndarray of EVENT
-        Those so far are the first `total`; behind them is room for more.
+        The first `total` entries are the events so far; the others are unused.
     checkpoints : list of Checkpoint
         One before the first event and one after each part.
     """
@@ -86,10 +86,7 @@ class Run:
         return self.checkpoints[-1].events
 
     def add(self, part):
-        """Write events behind those so far.
-
-        The array grows where it is, without a copy, unless a path has a view of it.
-        """
+        """Append events. The array grows in place, unless a path has a view of it."""
         size = self.total + part.size
         if size > self.events.size:
             larger = max(size, self.events.size + self.events.size // 4)
@@ -101,16 +98,16 @@ class Run:
 
 # %% ../../../nbs/solvers/path/run.ipynb #c011
 def begin(problem, options):
-    """A run that has not moved yet, with the options of a :class:`Continuation`."""
+    """A run before its first event, with the options of a :class:`Continuation`."""
     state, pairs = follower.start_state(problem, options.perturbation, options.seed)
     start = Checkpoint(0, float(state.now.lam), np.empty(0, dtype=np.int64))
     return Run(problem, options, state, pairs, np.empty(1 << 16, dtype=EVENT), [start])
 
 # %% ../../../nbs/solvers/path/run.ipynb #c013
 class noted_interrupt:
-    """A context in which the first Ctrl-C only sets `came`; the second is raised as usual.
+    """Context in which the first Ctrl-C only sets `came`; the second raises as usual.
 
-    It does nothing outside the main thread, or if `asked` is False.
+    It has no effect outside the main thread, or if `asked` is False.
     """
 
     def __init__(self, asked=True):
@@ -127,7 +124,7 @@ class noted_interrupt:
         return self
 
     def note(self, number, frame):
-        """Remember the signal and let the next one through."""
+        """Set the flag and restore the previous handler."""
         self.came = True
         signal.signal(signal.SIGINT, self.before)
 
@@ -137,7 +134,7 @@ class noted_interrupt:
 
 # %% ../../../nbs/solvers/path/run.ipynb #c016
 def run_chunk(run, events):
-    """Follow for about so many events and store what happened; return the code of the follower."""
+    """Follow for about `events` events and store them; return the code of the follower."""
     log = follower.Log.empty(events + run.state.A.size + 2)
     t, code = follower.follow(run.state, run.problem.is_factored, run.options.lam_min, log)
     part = np.empty(t, dtype=EVENT)
@@ -169,9 +166,9 @@ def follow_on(run, max_events=None, tell=None, stop=None, keep_interrupted=False
     tell : callable, optional
         Called with the number of events and the lambda reached, as a text, after every chunk.
     stop : callable, optional
-        Called with the path so far after every chunk; a true answer ends it.
+        Called with the path so far after every chunk; the path ends if it returns true.
     keep_interrupted : bool, default False
-        Whether Ctrl-C ends the path at the end of a chunk; else it raises KeyboardInterrupt.
+        Whether Ctrl-C ends the path at the end of a chunk; otherwise it raises KeyboardInterrupt.
 
     Returns
     -------
@@ -201,7 +198,7 @@ def follow_on(run, max_events=None, tell=None, stop=None, keep_interrupted=False
 
 # %% ../../../nbs/solvers/path/run.ipynb #c022
 def as_path(run, code):
-    """The path of a run that has ended with a code."""
+    """The path of a run that ended with `code`."""
     events, count = run.events[: run.total], run.state.count
     if isinstance(code, str):
         status = "interrupted" if code == "stopped" else code
@@ -227,9 +224,9 @@ def as_path(run, code):
 
 # %% ../../../nbs/solvers/path/run.ipynb #c025
 def resumed(path, options):
-    """The run that goes on where a path ended, made of its problem and events.
+    """A run that continues from the end of a path, made from its problem and events.
 
-    O(m + n^2 + |A|^3), and the events are read once.
+    O(m + n^2 + |A|^3), and one pass over the events.
     """
     from scipy.linalg import cho_solve
 

@@ -43,8 +43,8 @@ def object_spectrum(problem):
 class KroneckerSpectrum:
     """The coefficients of a problem without gaps for every lam: B = D^1/2 U [G / (s t + lam/k)] V'.
 
-    It holds `left` = D^1/2 U (n, r), `objects` = s (r,), `labels` = t (k - 1,), `values` = s t
-    (r, k - 1), `inner` = G (r, k - 1) and `right` = V (k, k - 1).
+    Attributes are `left` = D^1/2 U (n, r), `objects` = s (r,), `labels` = t (k - 1,), `values` =
+    s t (r, k - 1), `inner` = G (r, k - 1) and `right` = V (k, k - 1).
     """
 
     def __init__(self, problem):
@@ -65,8 +65,8 @@ class KroneckerSpectrum:
         return np.stack([self.at(lam) for lam in lams])
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k010
-MOST = 2000  # products
-SMALL = 1e-14  # of the residual, to end
+MOST = 2000  # largest number of products
+SMALL = 1e-14  # relative residual at which the iteration ends
 
 
 class CompletePreconditioner:
@@ -98,22 +98,22 @@ def iterated_labels(problem, lam):
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k021
 class KroneckerPath(SpectralPath):
-    """The solutions of a problem without gaps for all lam > 0, from the two decompositions.
+    """Solutions of a problem without gaps for all lam > 0, from two decompositions.
 
-    `spectrum` is a :class:`KroneckerSpectrum`, the rest as in
+    `spectrum` is a :class:`KroneckerSpectrum`. Other attributes are as in
     :class:`rankbook.paths.spectral.SpectralPath`.
     """
 
     @property
     def scale(self):
-        """Two lambdas beyond which next to nothing changes but the unit of the scores."""
+        """Two lambdas outside which almost only the scale of the scores changes."""
         return scale_of(len(self.spectrum.right) * self.spectrum.values)
 
     def components(self, X_new):
-        """The part (p, r (k - 1)) of each pair of eigenvectors in the scores of new pairs.
+        """Contribution (p, r (k - 1)) of each pair of eigenvectors to the scores of new pairs.
 
-        They are (p, d + 1), as items of the problem: an object's features and the number of a
-        label. O(q n r + p r k) for q different objects, and 8 p r k bytes.
+        A row of X_new (p, d + 1) has the features of an object and the number of a label.
+        O(q n r + p r k) for q different objects, and 8 p r k bytes.
         """
         problem, k = self.problem, len(self.spectrum.right)
         X_new = as_matrix("X_new", X_new)
@@ -134,7 +134,7 @@ class KroneckerPath(SpectralPath):
         return (parts * self.spectrum.inner).reshape(len(X_new), -1)
 
     def shares(self, lams):
-        """What is left of each component at lambdas (q,), an array (q, r (k - 1))."""
+        """Factor of each component at lambdas (q,), an array (q, r (k - 1))."""
         return 1.0 / (self.spectrum.values.ravel() + lams[:, None] / len(self.spectrum.right))
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k013
@@ -143,9 +143,9 @@ class KroneckerSolver(Solver):
 
     Notes
     -----
-    n objects and k labels: O(n^3 + k^3) once, or O(n d^2) in place of n^3 for a linear kernel, then
-    O(n^2 k + n k^2) for every lambda. With gaps one lambda at a time, by conjugate gradients of as
-    much a step.
+    For n objects and k labels O(n^3 + k^3) once, with n d^2 in place of n^3 for a linear kernel,
+    then O(n^2 k + n k^2) for every lambda. With gaps, one lambda at a time by conjugate gradients,
+    whose steps each cost O(n^2 k + n k^2).
     """
 
     name = "kronecker"
@@ -166,7 +166,7 @@ class KroneckerSolver(Solver):
         return Solution(problem, lam, coef[:, 0], info=info)
 
     def can_follow(self, problem):
-        """True, or a sentence that says why all lambdas do not come from one decomposition."""
+        """True, or the reason why one decomposition does not give all lambdas."""
         return problem.is_complete or (
             "y has missing scores, and all lambdas from one decomposition need complete rows; "
             "rankbook.solve for one lambda, or the solver 'rls', is accepted."
@@ -175,7 +175,7 @@ class KroneckerSolver(Solver):
     def path(self, problem, lam_min=None):
         """The :class:`KroneckerPath` of all solutions of a complete table.
 
-        `lam_min` makes no difference.
+        `lam_min` has no effect.
         """
         if (fits := self.can_follow(problem)) is not True:
             raise ValueError(fits)

@@ -97,7 +97,7 @@ class SinglePreconditioner:
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #d007
 def conjugate_gradients(product, t, precondition, is_enough, most):
-    """c (n, k) with product(c) = t, and how many products it took; columns side by side.
+    """c (n, k) with product(c) = t, and the number of products; columns are solved in parallel.
 
     It ends when `is_enough(c, r)` for the residual r, or after `most` products.
     """
@@ -117,8 +117,8 @@ def conjugate_gradients(product, t, precondition, is_enough, most):
     return c, most
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #d010
-ENOUGH = 1e-9  # what the certificate has to reach
-MOST = 1000  # products
+ENOUGH = 1e-9  # relative gap to stop at
+MOST = 1000  # largest number of products
 
 
 def root_target(problem):
@@ -129,9 +129,9 @@ def root_target(problem):
 
 
 def iterated_coefficients(problem, lam, precondition, progress=False):
-    """Coefficients (n, k) at one lam, the number of products with K, and whether it was enough.
+    """Coefficients (n, k) at one lam, the number of products with K, and whether they converged.
 
-    By conjugate gradients with one of the preconditioners above.
+    Uses conjugate gradients with one of the preconditioners above.
     """
     graph = problem.graph
     product = lambda v: graph.root_transposed(problem.matvec(graph.root(v)))
