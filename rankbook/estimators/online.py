@@ -68,14 +68,14 @@ def replaced_rows(rows, places, new, size):
 
 
 class Monitor:
-    """Whether weights (K, d) still improve, judged on a sample of the stream.
+    """Test whether weights (K, d) still improve, on a sample of the stream.
 
     Parameters
     ----------
     learner : Descent
     lam, tol : float
     size : int
-        Of the sample.
+        Size of the sample.
     """
 
     def __init__(self, learner, lam, tol, seed, size=1024):
@@ -85,7 +85,7 @@ class Monitor:
         self.then, self.next, self.converged = None, size, False
 
     def see(self, learner, X, sampler, count):
-        """Let `count` constraints, just learnt from, into the sample, and look if it is time to.
+        """Sample from the last `count` constraints, and compare if the steps have doubled.
 
         O(size d).
         """
@@ -182,8 +182,7 @@ class OnlineEstimator(Shown):
         stream = getattr(self, "_stream", None)
         if stream is None and hasattr(self, "coef_"):
             raise ArgumentError(
-                "this model was loaded from a file, which holds its weights and not where its "
-                "learning stood",
+                "this model was loaded from a file, which contains only its weights",
                 "fit, or partial_fit of a model from a pickle",
             )
         return stream

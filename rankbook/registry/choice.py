@@ -45,25 +45,27 @@ DEEPEST = 10.0  # that count; margins of 0 have an infinite lam_max
 
 @dataclass(frozen=True)
 class Work:
-    """What the time of a solution depends on.
+    """Quantities on which the time of a solution depends.
 
     Attributes
     ----------
     items, preferences : int
     columns : int
-        Of the factor of the kernel matrix: the features of a linear kernel, else the items.
+        Columns of the kernel matrix's factor: the features of a linear kernel, else the items.
     block : float
-        How many items are compared with an item, directly or through others, on average.
+        Mean number of items that are compared with an item, directly or through others.
     stores_gram : bool
         Whether the kernel matrix is kept.
     decades : float
-        How many powers of ten lam is below lam_max; a whole path ends after WHOLE.
+        Number of powers of ten from lam up to lam_max; a whole path ends after WHOLE.
     is_listed : bool
         Whether sums over the preferences need their list; see :attr:`Preferences.is_counted`.
     fall : float
-        By how many powers of ten the loss can fall, for a linear kernel and listed preferences.
+        Number of powers of ten by which the loss can fall, for a linear kernel and listed
+        preferences.
     rank : float
-        How many columns a factor of the kernel needs, roughly; see :func:`effective_rank`.
+        Approximate number of columns that a factor of the kernel needs; see
+        :func:`effective_rank`.
     density : float
         The share of entries of that factor that are stored; below 1 for sparse items.
     is_smooth : bool
@@ -84,12 +86,12 @@ class Work:
 
     @property
     def entries(self) -> float:
-        """How many entries of the factor are stored."""
+        """Number of stored entries of the factor."""
         return self.density * self.items * self.columns
 
     @property
     def unknowns(self) -> int:
-        """The dimension of what the items span, at most."""
+        """Largest possible dimension of the span of the items."""
         return min(self.items, self.columns)
 
 
@@ -98,11 +100,11 @@ FEW = 400  # items that stand for others
 
 
 def decades_below(problem, lam):
-    """How many powers of ten lam is below the lam_max of the hinge, from 0 to DEEPEST.
+    """Number of powers of ten from lam up to the lam_max of the hinge, from 0 to DEEPEST.
 
     It is USUAL for None and for fewer than SAMPLE preferences, which take no time. For more than
-    SAMPLE items and another kernel than the linear one, lam_max is estimated by how much the scores
-    at the largest lambdas differ on FEW items. O(n d).
+    SAMPLE items and a kernel that is not linear, lam_max is estimated from the differences of
+    scores at the largest lambdas on FEW items. O(n d).
     """
     if lam is None or problem.n_preferences < SAMPLE:
         return USUAL
@@ -125,11 +127,10 @@ def kernel_rows(problem, rows, columns=slice(None)):
 
 
 def possible_fall(problem):
-    """By how many powers of ten the loss falls at a least-squares fit of listed preferences.
+    """Number of powers of ten by which a least-squares fit of listed preferences lowers the loss.
 
-    At most EXACT, estimated from a sample; 0 for another than a linear kernel and above SAMPLE
-    features.
-    O(d^3 + SAMPLE d^2).
+    It is at most EXACT, estimated from a sample, and 0 for a kernel that is not linear and above
+    SAMPLE features. O(d^3 + SAMPLE d^2).
     """
     prefs, margin = problem.prefs, problem.prefs.margin
     if prefs.is_counted or not (prefs.is_listed and problem.is_factored):
@@ -148,10 +149,10 @@ def possible_fall(problem):
 
 
 def effective_rank(problem):
-    """How many eigenvalues of the kernel are above a hundredth of the largest, estimated.
+    """Estimated number of eigenvalues of the kernel above a hundredth of the largest.
 
-    They are counted for samples of up to FEW / 2 and FEW items, and their number grows on as it
-    does from the one to the other. O(FEW^2 d + FEW^3).
+    They are counted for samples of up to FEW / 2 and FEW items, and the growth of their number is
+    extrapolated. O(FEW^2 d + FEW^3).
     """
     n, counts = problem.n_items, []
     some = np.random.default_rng(0).permutation(n)[:FEW]
@@ -585,7 +586,7 @@ def l1_solver(problem):
 
 
 def advice_for(problem):
-    """What makes a problem smaller, in words."""
+    """Advice on how to make a problem smaller."""
     if not is_kind(problem, "RankSVMProblem"):
         return 'kernel="linear", a basis, or fewer items'
     star = problem.prefs.graph == "star"
@@ -603,7 +604,7 @@ def duration(seconds):
 
 
 def refuse_absurd(problem, solver, seconds):
-    """A ValueError if the quickest solver that fits is predicted to need more than 30 days."""
+    """Raise a ValueError if the quickest solver that fits is predicted to need over 30 days."""
     if seconds <= LONGEST:
         return
     best = 'approximate_kernel="auto", kernel="linear"'
@@ -633,9 +634,9 @@ def announce(problem, solver, provides="solve", times=1, lam=None):
 
 
 def quickest(problem, lam, allow_plugins, make):
-    """The solver (instance) that is predicted to be the quickest for one lambda, of those that fit.
+    """The solver (instance) with the shortest predicted time for one lambda, of those that fit.
 
-    Solvers are made by `make` and asked in the order of their predictions, until one fits.
+    `make` makes the solvers, which are tried in the order of their predictions until one fits.
     """
     name, least, chosen, room = "qp", np.inf, None, available_memory()
     costs = [lambda: costs_of(problem, lam, "solve")]
@@ -670,9 +671,9 @@ def quickest(problem, lam, allow_plugins, make):
 def follower_of(problem: Any, allow_plugins: bool = False) -> str:
     """The solver that follows all solutions of a ranking SVM: "path", or "epsilon".
 
-    For the squared hinge, for float32 and CSR, and with signs "newton"; or a plugin that predicts
-    that it is quicker. An exact path is taken if it is quick, or not much slower than one that is
-    nearly exact.
+    For the squared hinge, for float32 and CSR, and with signs, it is "newton"; it may also be a
+    plugin that predicts a shorter time. An exact path is taken if it is quick, or not much slower
+    than a path that is nearly exact.
     """
     plugins = costs_of_plugins(problem, None, "path") if allow_plugins else []
     first = min(plugins, key=lambda p: p.seconds, default=None)
@@ -697,7 +698,7 @@ def choose_solver(
     progress: bool = False,
     **options: Any,
 ) -> Any:
-    """The solver that was asked for, or that "auto" stands for, as an instance.
+    """The solver that you named, or the choice of "auto", as an instance.
 
     Parameters
     ----------
@@ -706,17 +707,17 @@ def choose_solver(
         An instance is returned as it is. ``("auto", dict(allow_plugins=True))`` allows plugins,
         too.
     provides : {"solve", "path"}, default "solve"
-        What it is for: one lambda, or all of them.
+        Whether to solve for one lambda or to follow a path.
     at : float > 0, optional
-        That lambda; by default 1e-4 lam_max.
+        The lambda to solve for; by default 1e-4 lam_max.
     hard_margin : bool, default False
-        Whether that lambda is 0.
+        Whether to solve for lambda = 0.
     allow_plugins : bool, default False
         Whether a plugin may be chosen for a ranking SVM, by its predicted cost.
     progress : bool, default False
-        Whether it shows a bar, if it has that option.
+        Whether the solver shows a progress bar, if it has that option.
     **options
-        Of the solver.
+        Options of the solver.
 
     Returns
     -------
@@ -761,10 +762,11 @@ def choose_solver(
 
 
 def shared_follower(problem: Problem, solver: SolverLike) -> SolverLike:
-    """What follows a problem and its parts, as other processes know it.
+    """The solver of paths for a problem and its parts, in a form for other processes.
 
-    It is `solver`; if that is "auto" with plugins allowed, the class of what :func:`choose_solver`
-    takes for the paths of the whole problem. A MemoryError if no solver of that would fit.
+    It is `solver`, unless that is "auto" with plugins allowed; then it is the class of the solver
+    that :func:`choose_solver` takes for the paths of the whole problem. A MemoryError if no solver
+    of the problem would fit.
     """
     choose_solver(problem, solver)
     if (auto_options(solver) or {}).get("allow_plugins"):
