@@ -31,6 +31,7 @@ def draw(path, curve):
     """One above the other, over the same lambdas."""
     figure, (above, below) = plt.subplots(2, 1, figsize=(8, 5.5), sharex=True, layout="constrained")
     rb.plots.plot_path(path, ax=above)
+    above.get_legend().remove()  # the numbers of two tumours tell a reader nothing
     rb.plots.plot_validation_curve(curve, ax=below)
     above.set_xlabel("")
     return figure

@@ -89,3 +89,12 @@ def test_a_name_in_prose_leads_to_the_reference(site):
     assert "../reference/rankbook.Preferences.html#rankbook.Preferences" in links
     back = read(site / "reference" / "rankbook.Preferences.html").links
     assert "../preferences/graph.html" in back
+
+
+def test_a_reference_in_a_docstring_is_a_link_or_plain_code(site):
+    plain = re.compile(r'(?<!">)<code class="xref[^>]*>.{0,80}')
+    pages = (site / "reference").glob("*.html")
+    found = {page.name: plain.findall(page.read_text(encoding="utf-8")) for page in pages}
+    assert {name: hits for name, hits in found.items() if hits} == {}
+    links = read(site / "reference" / "rankbook.RankSVM.html").links
+    assert "../problems/scale.html" in links

@@ -85,6 +85,13 @@ def chapter_of(name):
     return path if (contents.NOTEBOOKS / f"{path}.ipynb").exists() else None
 
 
+def chapter_at(target):
+    """The notebook of a module, or of the module that defines a name; None without a notebook."""
+    package, *parts = target.split(".")
+    paths = ["/".join(parts[:k]) for k in range(len(parts), 0, -1)] * (package == "rankbook")
+    return next((p for p in paths if (contents.NOTEBOOKS / f"{p}.ipynb").exists()), None)
+
+
 def summary(name):
     """The first sentence of a docstring."""
     lines = [inspect.getdoc(value_of(name)).partition("\n\n")[0].replace("\n", " ")]
@@ -158,15 +165,17 @@ class LinkNames(SphinxPostTransform):
 
 
 def resolve(app, env, node, content):
-    """Lead a reference to a public name under another of its names to the page of the first."""
-    if node.get("refdomain") != "py" or (name := targets().get(node["reftarget"])) is None:
-        return None
-    if name == node["reftarget"]:
-        return None
-    objects = env.domains["py"].objects
-    if name not in objects:
+    """Lead a reference to the page of a public name or to a chapter; other references are code."""
+    if node.get("refdomain") != "py":
         return None
     from sphinx.util.nodes import make_refnode
 
-    entry = objects[name]
-    return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, content, name)
+    target, objects = node["reftarget"], env.domains["py"].objects
+    if (name := targets().get(target)) in objects:
+        entry = objects[name]
+        return make_refnode(
+            app.builder, node["refdoc"], entry.docname, entry.node_id, content, name
+        )
+    if chapter := chapter_at(target):
+        return make_refnode(app.builder, node["refdoc"], chapter, "", content)
+    return nodes.literal("", content.astext())
