@@ -6,17 +6,17 @@ from .errors import ArgumentError
 
 
 def as_seed(random_state):
-    """The seed, an int, that a `random_state` stands for.
+    """Convert a `random_state` to a seed, an int.
 
     Parameters
     ----------
     random_state : None, int from 0 to 2**32 - 1, numpy Generator or RandomState
-        None stands for 0; a generator is drawn from, so that it gives another seed each time.
+        None means 0. From a generator a seed is drawn, so each call returns another one.
 
     Raises
     ------
     ArgumentError
-        If it is something else, or an integer outside that range, which is scikit-learn's.
+        If `random_state` is something else, or an integer outside this range of scikit-learn.
     """
     if random_state is None:
         return 0

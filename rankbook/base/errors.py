@@ -2,18 +2,18 @@
 
 
 class ArgumentError(ValueError, TypeError):
-    """An argument has a value that is not accepted.
+    """Error for an argument whose value is not accepted.
 
-    It is both a ValueError and a TypeError.
+    The error is both a ValueError and a TypeError.
 
     Parameters
     ----------
     said : str
-        Name of the argument, a space, and what was given: "lam is -1", "X has 3 rows".
+        Name of the argument, a space, and the given value: "lam is -1", "X has 3 rows".
     accepted : str
-        What would be accepted: "a positive number".
+        Description of the accepted values: "a positive number".
     advice : str, optional
-        A further sentence, for example what to do.
+        A further sentence, for example with a remedy.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class ArgumentError(ValueError, TypeError):
         self.accepted, self.advice = accepted, advice
 
     def renamed(self, argument):
-        """The same error about an argument of another name, for example an option of a command."""
+        """Return the same error under another name, for example of a command-line option."""
         return type(self)(f"{argument} {self.given}", self.accepted, self.advice)
 
     def __str__(self):

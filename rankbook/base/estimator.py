@@ -1,8 +1,8 @@
-"""scikit-learn's base classes and decorator, with types for mypy.
+"""Base classes and a decorator of scikit-learn, with types for mypy.
 
-scikit-learn has no type annotations. mypy therefore takes its classes for Any, and finds no
-misspelt attribute of a class that inherits from them. mypy reads the first definition of a name, in
-a branch that never runs, too; pyright skips the branch and infers the types of scikit-learn itself.
+scikit-learn has no type annotations. mypy therefore treats its classes as Any and cannot find
+misspelt attributes of their subclasses. mypy uses the first definition of a name, even in a branch
+that never runs. pyright skips this branch and infers the types of scikit-learn itself.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 if False:
 
     class BaseEstimator:
-        """What every estimator has."""
+        """Base class of estimators."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]:
             return {}
@@ -28,7 +28,7 @@ if False:
         def get_metadata_routing(self) -> Any: ...
 
     class ClassifierMixin:
-        """What every classifier has."""
+        """Base class of classifiers."""
 
         def score(
             self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -41,5 +41,5 @@ else:
 
 
 def available_if(check: Callable[[Any], bool]) -> Callable[[Function], Function]:
-    """scikit-learn's decorator of a method that an estimator has only if `check` of it is true."""
+    """Decorate a method that an estimator has only if `check(estimator)` is true."""
     return metaestimators.available_if(check)

@@ -26,36 +26,37 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-VERSION = 2  # of the format of all files; version 1 was never released and is not read
-MEMBERS = 10_000  # arrays that a file may hold
-NUMBERS = "biuf"  # kinds of dtypes that a file may hold
-BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")  # that numpy comes with
-LARGEST_TEXT = 10**7  # bytes of an array of fixed width: a short file must not ask for a long one
-DEEPEST = 50  # levels of values inside values; a fitted model has about ten
+VERSION = 2  # format version of all files; version 1 was never released and cannot be read
+MEMBERS = 10_000  # largest number of arrays in a file
+NUMBERS = "biuf"  # allowed kinds of dtypes
+BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")  # included in numpy
+LARGEST_TEXT = 10**7  # bytes of an array: a short file must not request a long one
+DEEPEST = 50  # levels of nested values; a fitted model has about ten
 
 
 # Whole files
 
 
 def write_whole(file, write):
-    """Let `write` fill a new file beside the given one, then put it in its place in one step.
+    """Let `write` fill a new file, which then replaces the given file in one step.
 
     Parameters
     ----------
     file : str or path
-        Its permissions are those of any new file. A link stays and leads where it led; a pipe or
-        a device, as /dev/stdout, is written into, as nothing can be put in its place.
+        It gets the permissions of any new file. A link is followed. A pipe or a device, such as
+        /dev/stdout, is written directly because it cannot be replaced.
     write : callable
         Takes a binary file, open for writing.
 
     Raises
     ------
     OSError
-        If there is no such folder, or the file cannot be written; what was there stays as it was.
+        If there is no such folder, or the file cannot be written. An existing file is then
+        unchanged.
     """
     file = as_path(file)
     place = Path(os.path.realpath(file))
-    # parts of this target on this machine begin like this; a random name follows
+    # temporary files of this target begin like this; a random name follows
     start = place.parent / f".{crc32(os.fsencode(f'{platform.node()} {place.name}')):08x}"
     handle = None
     try:
@@ -69,36 +70,36 @@ def write_whole(file, write):
             write(handle)
             handle.flush()
             os.fsync(handle.fileno())
-            if fcntl is None:  # Windows renames no file that is open
+            if fcntl is None:  # Windows cannot rename an open file
                 handle.close()
-            os.replace(handle.name, place)  # before the lock is released
+            os.replace(handle.name, place)  # must precede the release of the lock
     except OSError as error:
         if error.errno is None or not str(error.filename or start).startswith(str(start)):
             raise
         raise type(error)(
             error.errno, error.strerror, str(file)
-        ) from error  # in the name that the caller knows
+        ) from error  # under the name that the caller knows
     finally:
         if handle is not None:
             Path(handle.name).unlink(missing_ok=True)
 
 
 def _open_locked(start):
-    """A new file, open for writing and locked; the lock ends with the process."""
+    """Open a new file for writing and lock it; the lock ends with the process."""
     while True:
         handle = open(f"{start}.{uuid.uuid4().hex}.part", "xb")
-        with suppress(OSError):  # a file system without locks
+        with suppress(OSError):  # the file system has no locks
             if fcntl:
                 fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.path.exists(handle.name):  # else another save removed it before it was locked
+        if os.path.exists(handle.name):  # otherwise another save removed it before it was locked
             return handle
         handle.close()
 
 
 def _remove_if_dead(half):
     """Remove a half-written file unless a living process has it open."""
-    with suppress(OSError):  # it is locked, or gone
-        if fcntl is None:  # Windows does not remove files that are open
+    with suppress(OSError):  # the file is locked, or gone
+        if fcntl is None:  # Windows cannot remove open files
             half.unlink()
             return
         with open(half, "r+b") as handle:
@@ -107,7 +108,7 @@ def _remove_if_dead(half):
 
 
 def as_path(file):
-    """A file as a path; an error for what cannot name one."""
+    """Convert a file name to a path, or refuse it."""
     if not isinstance(file, str | os.PathLike):
         raise ArgumentError(f"file is {shown(file)}", "a name or a path")
     if "\0" in str(file):
@@ -116,10 +117,10 @@ def as_path(file):
 
 
 def _is_special(file):
-    """Whether there is something that is neither a file nor a folder: a pipe, or a device."""
+    """Return whether the path is a pipe or a device, neither a file nor a folder."""
     try:
         mode = os.stat(file).st_mode
-    except OSError:  # none is there
+    except OSError:  # there is no such file
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
@@ -133,11 +134,11 @@ def write_archive(file, kind, facts, arrays, number=VERSION):
     Parameters
     ----------
     file : str or path
-        Its folder must exist; a file that is there is replaced.
+        Its folder must exist; an existing file is replaced.
     kind : str
-        What the file is, for example "rankbook path".
+        Kind of the file, for example "rankbook path".
     facts : dict
-        What JSON can hold.
+        Values that JSON can represent.
     arrays : dict of str to ndarray
         Of numbers.
     number : int
@@ -146,7 +147,7 @@ def write_archive(file, kind, facts, arrays, number=VERSION):
     Raises
     ------
     OSError
-        If the file cannot be written; then nothing has changed.
+        If the file cannot be written. An existing file is then unchanged.
     """
     header = json.dumps(dict(kind=kind, version=number, facts=facts), sort_keys=True)
     arrays = {"header": np.frombuffer(header.encode(), dtype=np.uint8), **arrays}
@@ -154,28 +155,28 @@ def write_archive(file, kind, facts, arrays, number=VERSION):
 
 
 def open_archive(file):
-    """The header (a dict of kind, version and facts) and the arrays of a file.
+    """Read the header (a dict of kind, version and facts) and the arrays of a file.
 
-    The kind and the version may be any.
+    Any kind and version is accepted.
 
     Raises
     ------
     FileNotFoundError, IsADirectoryError, PermissionError
     ValueError
-        If the file is damaged or something else.
+        If the file is damaged or was not written by rankbook.
 
     Notes
     -----
-    Reads the file once and keeps what is in it: as much memory as the file has bytes, whatever it
-    says of itself. The checksums of the zip format find damage.
+    The file is read once. It takes as much memory as it has bytes, whatever sizes its header
+    claims. The checksums of the zip format detect damage.
     """
-    if _is_special(file):  # opening a pipe waits for its writer
+    if _is_special(file):  # opening a pipe would wait for its writer
         raise ArgumentError(f"file is {str(file)!r}, a device or a pipe", "a file of rankbook")
     with open(file, "rb") as handle:
         try:
             with zipfile.ZipFile(handle) as archive:
                 arrays = _read_arrays(archive, os.fstat(handle.fileno()).st_size)
-        except Exception as error:  # whatever the readers of Python and NumPy stumble over
+        except Exception as error:  # any error of the readers of Python and NumPy
             raise ArgumentError(
                 f"file is {str(file)!r}, no file of rankbook, or a damaged one: {error}",
                 "a file that rankbook wrote",
@@ -195,9 +196,9 @@ def open_archive(file):
 
 
 def read_archive(file, kinds):
-    """The kind, facts and arrays of a file of one of these kinds and of the version in use.
+    """Read kind, facts and arrays of a file of one of some kinds, in the current version.
 
-    Raises as :func:`open_archive`, and a ValueError for a file of another kind or version.
+    Raises the errors of :func:`open_archive`, and a ValueError for another kind or version.
     """
     header, arrays = open_archive(file)
     kind, number = header["kind"], header["version"]
@@ -213,10 +214,10 @@ def read_archive(file, kinds):
 
 
 def _read_arrays(archive, size):
-    """The arrays of an archive by name.
+    """Read the arrays of an archive by name.
 
-    Raises a ValueError unless a file of `size` bytes holds each as it is, and the shape and type of
-    each agree with the bytes that are there.
+    Raises a ValueError unless each array is stored uncompressed in the file of `size` bytes, and
+    its shape and type agree with the number of its bytes.
     """
     members, arrays = archive.infolist(), {}
     if len(members) > MEMBERS:
@@ -248,7 +249,7 @@ def _read_arrays(archive, size):
 
 
 class Storable(NamedTuple):
-    """How objects of a class, and of no class below it, are taken apart and put together."""
+    """Functions that take objects of a class (not of subclasses) apart and restore them."""
 
     kind: type
     parts_of: Callable[[Any], dict[str, Any]]
@@ -256,21 +257,21 @@ class Storable(NamedTuple):
 
 
 class Unstorable(ValueError):
-    """A value that a file cannot hold, with its place among the values."""
+    """Error for a value that a file cannot store, with its place among the values."""
 
 
 class ValueWriter:
-    """Writes values as JSON, and gathers their arrays.
+    """Writer of values as JSON that collects their arrays.
 
     Parameters
     ----------
     kinds : dict of str to Storable
-        The objects that it may write, by the names that a file gives them.
+        Classes of objects that may be written, by their names in the file.
 
     Attributes
     ----------
     arrays : dict of str to ndarray
-        By the place of each among the values.
+        By their places among the values.
 
     Examples
     --------
@@ -291,18 +292,18 @@ class ValueWriter:
         self.seen: dict[int, tuple[int, Any]] = {}
 
     def write(self, value: Any, where: str) -> Any:
-        """The value as JSON; what stands in two places is written once.
+        """Convert a value to JSON; an object that occurs twice is written once.
 
         Parameters
         ----------
         value : object
         where : str
-            Its place among the values, for the names of arrays and for errors.
+            Place of the value, used for the names of arrays and in errors.
 
         Raises
         ------
         Unstorable
-            If it, or a part of it, is of a type that no file can hold.
+            If the value, or a part of it, has a type that a file cannot store.
         """
         kind = type(value)
         if value is None or kind in (bool, str, int):
@@ -329,7 +330,7 @@ class ValueWriter:
             state = dict(kind="Generator", state=value.bit_generator.state)
             return {"$random": self.write(state, where)}
         number = len(self.seen)
-        self.seen[id(value)] = number, value  # kept, so that nothing else gets its id
+        self.seen[id(value)] = number, value  # kept, so that its id is not reused
         if kind in (np.ndarray, np.memmap):
             return {"$array": self._array(value, where), "number": number}
         if kind not in self.kinds:
@@ -339,7 +340,7 @@ class ValueWriter:
         return {"$object": name, "number": number, "parts": parts}
 
     def _array(self, array, where):
-        """The name of an array of numbers; for a vector of text the text itself."""
+        """Store an array of numbers and return its name; return a vector of text as a list."""
         if array.dtype.kind in NUMBERS:
             name = re.sub(r"[^\w.]", "_", where, flags=re.ASCII)
             name = name if name not in self.arrays else f"{name}.{len(self.arrays)}"
@@ -364,13 +365,13 @@ def save_values(file, kind, kinds, values):
     kind : str
         What the file is.
     kinds : dict of str to Storable
-        The objects that may be among the values.
+        Classes of objects that may occur among the values.
     values : dict of str to object
 
     Raises
     ------
     Unstorable
-        If a value, or a part of one, is of a type that no file can hold.
+        If a value, or a part of one, has a type that a file cannot store.
     OSError
         If the file cannot be written.
     """
@@ -381,7 +382,7 @@ def save_values(file, kind, kinds, values):
 
 
 def _require_small(text, objects, where):
-    """Refuse an array of text in which one long word would make room for each of many."""
+    """Refuse an array of text whose width for the longest word takes too much memory."""
     size = 0 if objects else 4 * len(text) * max(map(len, text), default=0)
     if size > LARGEST_TEXT:
         raise Unstorable(
@@ -391,14 +392,14 @@ def _require_small(text, objects, where):
 
 
 class ValueReader:
-    """Reads what a :class:`ValueWriter` has written.
+    """Reader of values that a :class:`ValueWriter` has written.
 
     Parameters
     ----------
     kinds : dict of str to Storable
-        The objects that it may make.
+        Classes of objects that may be created.
     arrays : dict of str to ndarray
-        That belong to the values; they become read-only.
+        Arrays of the values; they become read-only.
     """
 
     def __init__(self, kinds: dict[str, Storable], arrays: dict[str, np.ndarray]) -> None:
@@ -412,8 +413,8 @@ class ValueReader:
         Raises
         ------
         ValueError, KeyError, TypeError
-            If it is not a value, its parts do not fit together, or it becomes many times larger or
-            too deep when its references to earlier values are followed.
+            If the JSON is not a value, its parts do not fit together, or following its references
+            to earlier values makes it many times larger or too deep.
         """
         (size, depth), self.size, self.depth = (self.size, self.depth), 1, 0
         self.read_so_far += 1
@@ -424,7 +425,7 @@ class ValueReader:
         return value
 
     def _value(self, written):
-        """The value of some JSON; its size and depth are counted in `size` and `depth`."""
+        """Convert JSON to a value, and count its size and depth in `size` and `depth`."""
         match written:
             case list():
                 return [self.read(item) for item in written]
@@ -441,7 +442,7 @@ class ValueReader:
                 return {self.read(key): self.read(item) for key, item in pairs}
             case {"$random": state}:
                 return self._random(**self.read(state))
-            case {"$same": number}:  # counts with its whole size and depth
+            case {"$same": number}:  # counted with its whole size and depth
                 value, self.size, self.depth = self.seen[number]
                 return value
             case {"$array": str(name), "number": number}:
@@ -463,7 +464,7 @@ class ValueReader:
         return value
 
     def _random(self, kind, state):
-        """A generator of numpy's own in this state."""
+        """Return one of numpy's own generators in a given state."""
         name = state["bit_generator"]
         if kind not in ("Generator", "RandomState") or name not in BIT_GENERATORS:
             raise ValueError(f"{kind} of {name} is no generator of numpy's own")

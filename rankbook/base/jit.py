@@ -62,7 +62,7 @@ OPTIONS = dict(
 IN_PLACE = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 WORD = IntType(64)
 
-if hasattr(os, "register_at_fork"):  # a child would wait for ever for a thread that compiles
+if hasattr(os, "register_at_fork"):  # a child process would wait forever for a thread that compiles
     os.register_at_fork(
         before=global_compiler_lock.acquire,
         after_in_parent=global_compiler_lock.release,
@@ -71,14 +71,14 @@ if hasattr(os, "register_at_fork"):  # a child would wait for ever for a thread 
 
 
 def cache_root():
-    """The folder that holds a folder of compiled code for each state of the sources."""
+    """Return the folder that contains one folder of compiled code for each source version."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     folder = Path(chosen) / "rankbook" if chosen else Path(platformdirs.user_cache_dir("rankbook"))
     return folder / "compiled"
 
 
 def weakness(folder):
-    """The reason why another user could put code into a folder, as a text, or None.
+    """Return the reason why another user could put code into a folder, or None.
 
     The folder and those above it must belong to this user or to root, and no other user may write
     to them. A folder above it may be open if it has the sticky bit, like ``/tmp``: other users
@@ -97,13 +97,13 @@ def weakness(folder):
 
 
 def open_folder(folder):
-    """Make a folder for compiled code ready; only this user may enter a new one.
+    """Create a folder for compiled code that only this user may enter.
 
     Returns
     -------
     Path or None
-        The folder, its links resolved. None if it cannot be written, or, with a warning, if another
-        user could write to it; see :func:`weakness`.
+        The folder with links resolved; None if the folder cannot be written. If another user could
+        write to it, the function warns and returns None; see :func:`weakness`.
     """
     folder = Path(os.path.realpath(folder))
     try:
@@ -126,10 +126,10 @@ def open_folder(folder):
 
 @lru_cache
 def cache_folder():
-    """The folder for these sources, or None; see :func:`open_folder`.
+    """Return the folder for these sources, or None; see :func:`open_folder`.
 
-    Its name changes with every edit of the package, as a compiled function holds the code of the
-    functions that it calls, and numba looks only at the file of the function itself.
+    The name changes with every edit of the package, because a compiled function contains the code
+    of the functions that it calls, but numba checks only the function's own file.
     """
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -137,14 +137,14 @@ def cache_folder():
     return open_folder(cache_root() / digest.hexdigest()[:16])
 
 
-BROKEN = OSError, EOFError, pickle.UnpicklingError  # what a file that is cut short raises, too
+BROKEN = OSError, EOFError, pickle.UnpicklingError  # a truncated file raises these, too
 
 
 class Cache(FunctionCache):
-    """Compiled code on disk. A process goes on where it cannot be read or written."""
+    """Compiled code on disk. Errors of reading and writing are ignored."""
 
     def load_overload(self, *arguments):
-        """The compiled function for the types of some arguments, or None."""
+        """Return the compiled function for some argument types, or None."""
         try:
             return super().load_overload(*arguments)
         except BROKEN:
@@ -152,16 +152,16 @@ class Cache(FunctionCache):
                 self.flush()
 
     def save_overload(self, *arguments):
-        """Keep a compiled function."""
+        """Save a compiled function."""
         with suppress(*BROKEN):
             super().save_overload(*arguments)
 
 
 def njit(function, **options):
-    """Compile a function when it is first called; kept on disk if it belongs to the package.
+    """Compile a function when it is first called, and cache functions of the package on disk.
 
-    With numba switched off, by NUMBA_DISABLE_JIT, the function itself, which is as silent about
-    an overflow or a division by zero as compiled code.
+    If NUMBA_DISABLE_JIT switches numba off, return the function itself. Like compiled code, it does
+    not warn about an overflow or a division by zero.
     """
     if numba.config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)
@@ -174,25 +174,25 @@ def njit(function, **options):
                 cache = Cache(function)
             finally:
                 numba.config.CACHE_DIR = before
-        if cache.cache_path.startswith(str(folder)):  # numba goes elsewhere if the disk just failed
+        if cache.cache_path.startswith(str(folder)):  # not if the disk just failed
             made._cache = cache
     return made
 
 
 def in_place(function):
-    """As :func:`njit`, for a function that makes no array but works in those that it is given.
+    """Like :func:`njit`, for a function that allocates no arrays.
 
-    No references are counted, so it must not return an array either, nor call what does. numba
-    refuses a function that makes one.
+    References are not counted, so the function must not return an array or call a function that
+    returns one. numba refuses a function that allocates an array.
     """
     return njit(function, **IN_PLACE)
 
 
 class WholeCompiler(Compiler):
-    """numba's compiler with garbage collection off, which would take a tenth of its time."""
+    """numba's compiler without garbage collection, which would take a tenth of the time."""
 
     def compile_extra(self, function):
-        """Compile a function for the types of some arguments."""
+        """Compile a function for some argument types."""
         collects = gc.isenabled()
         gc.disable()
         try:
@@ -203,7 +203,7 @@ class WholeCompiler(Compiler):
 
 
 class IncludedCode(JITCodeLibrary):
-    """LLVM code of a function that is only included in others.
+    """LLVM code of a function that is only included in other functions.
 
     LLVM optimises and translates it there, as a part of its callers. By default numba would do both
     for each function alone, and again for each of its callers.
@@ -216,20 +216,20 @@ class IncludedCode(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name):
-        """No address, as there is no machine code."""
+        """Return no address, because there is no machine code."""
         return 0
 
     @property
     def codegen(self):
-        """The object that stores addresses of Python objects for compiled code; none are needed."""
+        """Return the object that stores addresses of Python objects; none are needed here."""
         return self
 
     def set_env(self, name, env):
-        """Keep no address."""
+        """Store no address."""
 
 
 class IncludedCompiler(Compiler):
-    """numba's compiler up to the code that other functions include."""
+    """numba's compiler, stopped at the code that other functions include."""
 
     def compile_extra(self, function):
         """Compile a function for the types of some arguments."""
@@ -256,7 +256,7 @@ class Inner:
 
     @cached_property
     def for_python(self):
-        """The version that Python calls."""
+        """Version that Python calls."""
         return numba.njit(self.py_func, **self.options)
 
 
@@ -268,32 +268,32 @@ class InnerType(types.Dispatcher):
         return super().get_call_type(context, [types.unliteral(x) for x in args], kws)
 
 
-register_model(InnerType)(models.OpaqueModel)  # as of numba's own functions
+register_model(InnerType)(models.OpaqueModel)  # like numba's own functions
 
 
 @typeof_impl.register(Inner)
 def type_of_inner(function, _):
-    """What compiled code sees in place of an :class:`Inner`."""
+    """Return numba's type of an :class:`Inner`."""
     return InnerType(function.for_compiled)
 
 
 def inner(function):
-    """As :func:`in_place`, for a function that only compiled code calls: sooner compiled."""
+    """Like :func:`in_place`, for a function that only compiled code calls; compiles faster."""
     return njit(function) if numba.config.DISABLE_JIT else Inner(function, **IN_PLACE)
 
 
 def inner_making(function):
-    """As :func:`inner`, for a function that makes arrays: their references are counted."""
+    """Like :func:`inner`, for a function that allocates arrays; references are counted."""
     return njit(function) if numba.config.DISABLE_JIT else Inner(function)
 
 
 class Waiting(event.TimingListener):
-    """Says once on stderr that a process has to compile, and adds up the seconds."""
+    """Listener that announces the first compilation on stderr and sums the seconds."""
 
     said = False
 
     def on_start(self, event):
-        """A compilation begins, perhaps inside another."""
+        """Handle the start of a compilation, which may be inside another."""
         made = event.data["dispatcher"]
         if not self.said and made.py_func.__module__.startswith("rankbook."):
             self.said = True
@@ -307,7 +307,7 @@ class Waiting(event.TimingListener):
 
     @property
     def seconds(self):
-        """Seconds of the compilations that ended."""
+        """Seconds of all finished compilations."""
         return self.duration if self.done else 0.0
 
 
@@ -316,29 +316,29 @@ event.register("numba:compile", WAITING)
 
 
 def record(**numbers):
-    """A record of named numbers, float64 or int64, which compiled code changes in place.
+    """Return a record of named numbers that compiled code can change in place.
 
-    A number is float64 if a float is given for it.
+    A number given as a float is stored as float64, any other number as int64.
     """
     kinds = [(name, "f8" if isinstance(x, float) else "i8") for name, x in numbers.items()]
     return np.array([tuple(numbers.values())], dtype=kinds).view(np.recarray)[0]
 
 
 class Bundle:
-    """What makes a named tuple of arrays and records one pointer in compiled code.
+    """Base class that passes a named tuple of arrays to compiled code as one pointer.
 
-    A class of bundles has it as its first parent, and ``namedtuple(...)`` as its second. Compiled
-    code reads ``s.name`` and changes what is in the arrays; it cannot put another array in
-    place, nor return a bundle.
+    A subclass has this class as the first parent and ``namedtuple(...)`` as the second. Compiled
+    code reads ``s.name`` and changes the entries of arrays. It cannot replace an array or return a
+    bundle.
     """
 
     __slots__ = ()
 
     @property
     def table(self):
-        """The address of each field, and the shape and strides of an array, as bytes of int64.
+        """Addresses of all fields, and shapes and strides of arrays, as bytes of int64.
 
-        Made anew when asked for, as the copy of a bundle has other addresses.
+        Computed at each call, because a copy of a bundle has other addresses.
         """
         words = []
         for field in self:
@@ -356,18 +356,18 @@ class BundleType(types.Type):
         for name, kind in fields:
             self.places[name] = words
             words += 1 + 2 * getattr(kind, "ndim", 0)
-        # a part of the name of each function that takes one, so it should be short
+        # part of the name of each function that takes one, so it should be short
         super().__init__(f"{label}_{crc32(repr(fields).encode()):08x}")
 
     @property
     def key(self):
-        """What tells it from other types."""
+        """Key that distinguishes the type from other types."""
         return self.name, self.key_fields
 
 
 @typeof_impl.register(Bundle)
 def type_of_bundle(bundle, _):
-    """The type of a bundle.
+    """Return numba's type of a bundle.
 
     Raises
     ------
@@ -386,24 +386,24 @@ register_model(BundleType)(models.OpaqueModel)  # a pointer
 
 @unbox(BundleType)
 def table_of(kind, bundle, c):
-    """The pointer for a bundle that comes from Python."""
+    """Return the pointer to a bundle that comes from Python."""
     table = c.pyapi.object_getattr_string(bundle, "table")
     return NativeValue(c.pyapi.bytes_as_string(table), cleanup=lambda: c.pyapi.decref(table))
 
 
 @infer_getattr
 class FieldTypes(AttributeTemplate):
-    """Which type a field has."""
+    """Types of the fields."""
 
     key = BundleType
 
     def generic_resolve(self, kind, name):
-        """The type of the field of this name, or None."""
+        """Return the type of the named field, or None."""
         return kind.fields.get(name)
 
 
 def load_word(builder, table, place):
-    """A word of a table that does not change."""
+    """Load a word of a constant table."""
     words = builder.bitcast(table, WORD.as_pointer())
     word = builder.load(builder.gep(words, [WORD(place)]))
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
@@ -412,7 +412,7 @@ def load_word(builder, table, place):
 
 @lower_getattr_generic(BundleType)
 def load_field(context, builder, kind, table, name):
-    """The array or record of this name."""
+    """Load the array or record of this name."""
     field, place = kind.fields[name], kind.places[name]
     address = load_word(builder, table, place)
     if isinstance(field, types.Record):

@@ -20,19 +20,19 @@ except ImportError:  # Windows
     RLIMIT_AS = RLIMIT_DATA = RLIM_INFINITY = None
 
 PROC, CGROUP = "/proc", "/sys/fs/cgroup"
-UNLIMITED = 2**62  # bytes; where there is no limit, version 1 gives about 2^63
-GROUP_FILES = {  # by version: folders of the tree, the limit, what is used, and what can be dropped
+UNLIMITED = 2**62  # bytes; version 1 reports about 2^63 if there is no limit
+GROUP_FILES = {  # by version: folders of the tree, limit, memory in use, memory that can be freed
     1: (("memory", ""), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: (("", "unified"), "memory.max", "memory.current", "inactive_file"),
 }
 
 
 class OutOfMemory(MemoryError):
-    """A MemoryError whose message is this package's own."""
+    """MemoryError whose message comes from this package."""
 
 
 def _lines(path):
-    """The lines of a small file of the system; none without the file."""
+    """Return the lines of a small system file, or no lines if the file does not exist."""
     try:
         with open(path, encoding="ascii") as file:
             return file.read().splitlines()
@@ -41,7 +41,7 @@ def _lines(path):
 
 
 def available_memory():
-    """Bytes that this process may still take: the smallest of all limits; infinity if unknown."""
+    """Bytes that this process may still allocate by the smallest of all limits, or infinity."""
     meminfo = dict(line.split()[:2] for line in _lines(f"{PROC}/meminfo"))
     if "MemAvailable:" in meminfo:
         rooms = [1024 * int(meminfo["MemAvailable:"])]
@@ -55,7 +55,7 @@ def available_memory():
             continue
         trees, limit, usage, cache = GROUP_FILES[1 if controllers else 2]
         names = group.strip("/").split("/")
-        # the groups around it have limits, too
+        # the enclosing groups have limits, too
         for tree, depth in product(trees, range(len(names) + 1)):
             folder = "/".join([CGROUP, tree, *names[:depth]])
             for most in _lines(f"{folder}/{limit}"):
@@ -71,10 +71,10 @@ def available_memory():
 
 
 def require_memory(nbytes, what, instead):
-    """A MemoryError up front if `nbytes` bytes are not available.
+    """Raise a MemoryError if `nbytes` bytes are not available.
 
-    `what` needs them is the subject of the sentence that says so, and `instead` an imperative:
-    what to do instead.
+    In the message, `what` is the subject of the sentence, and `instead` is an imperative that names
+    an alternative.
     """
     available = available_memory()
     if nbytes > available:
@@ -93,10 +93,10 @@ def in_words(nbytes):
 def within_memory(
     what: str, instead: str = "use fewer items, or a limit of memory that is higher"
 ) -> Iterator[None]:
-    """A context that turns a failed allocation into a MemoryError that says what needed memory.
+    """Context that turns a failed allocation into a MemoryError that names the cause.
 
-    Arguments as in :func:`require_memory`. Its own errors pass unchanged, and so do errors with
-    notes, which come from plugins.
+    Arguments as in :func:`require_memory`. Errors of this package pass unchanged, and so do errors
+    with notes, because they come from plugins.
     """
     try:
         yield
@@ -111,7 +111,7 @@ def within_memory(
 
 
 def written_out(table, instead="use the sparse table"):
-    """A sparse table (rows, columns) as an array; a MemoryError if that would not fit.
+    """Convert a sparse table (rows, columns) to an array; MemoryError if it does not fit.
 
     An array is returned as it is.
     """
@@ -122,9 +122,9 @@ def written_out(table, instead="use the sparse table"):
 
 
 def taken_by(model, X):
-    """Items as an estimator takes them: as an array if its tags say that it takes no sparse ones.
+    """Convert items to an array if the estimator's tags exclude sparse items.
 
-    Whatever has no tags gets the items as they are.
+    An object without tags gets the items unchanged.
     """
     from sklearn.utils import get_tags
 
@@ -135,7 +135,7 @@ def taken_by(model, X):
 
 
 def import_extra(name, extra, job):
-    """The module `name`; without it an ImportError says that `job` needs it and what to type."""
+    """Import the module `name`, or raise an ImportError with the command that installs it."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -149,15 +149,15 @@ LARGEST, SMALLEST = 1e100, 1e-150
 
 
 def refuse_huge(name, A):
-    """A ValueError for an entry above LARGEST, or if all are below SMALLEST but not 0.
+    """Raise a ValueError if an entry exceeds LARGEST, or if all are below SMALLEST but not 0.
 
-    `A` is a finite array, or a CSR matrix, of which the data are looked at.
+    `A` is a finite array or a CSR matrix.
     """
     values = A if isinstance(A, np.ndarray) else A.data
     if values.dtype.kind == "f" and values.flags.c_contiguous:
         with np.errstate(over="ignore", invalid="ignore"):
             square = float(np.dot(flat := values.reshape(-1), flat))
-        if values.size * SMALLEST**2 < square <= LARGEST**2:  # one pass decides nearly always
+        if values.size * SMALLEST**2 < square <= LARGEST**2:  # one pass is nearly always enough
             return
     size = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if 0 < size < SMALLEST:
@@ -181,7 +181,7 @@ def refuse_huge(name, A):
 
 @contextmanager
 def solvable(what):
-    """A context: where linear algebra fails on `what`, an ArithmeticError says what to change."""
+    """Context that turns a failure of linear algebra into an ArithmeticError with advice."""
     try:
         yield
     except np.linalg.LinAlgError as error:
@@ -192,14 +192,14 @@ def solvable(what):
 
 
 def require_finite(A, what):
-    """An ArithmeticError if a matrix has overflown."""
+    """Raise an ArithmeticError if a matrix has overflowed."""
     if not np.isfinite(A).all():
         raise ArithmeticError(
             f"{what} overflows; features (or a kernel) of moderate scale are needed."
         )
 
 
-INSIDE = ("rankbook", "sklearn", "contextlib")  # packages whose lines the user did not write
+INSIDE = ("rankbook", "sklearn", "contextlib")  # packages that are not the user's code
 
 
 def warn(message, category=UserWarning):
@@ -208,7 +208,7 @@ def warn(message, category=UserWarning):
     while frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
         if frame.f_back is not None:
             frame = frame.f_back
-        elif waiting is not None:  # go on in the thread that waits for this one
+        elif waiting is not None:  # continue in the thread that waits for this one
             frame, waiting = waiting, None
         else:
             break

@@ -11,21 +11,21 @@ from .errors import ArgumentError
 
 
 def own(A):
-    """A read-only copy of an array, C-ordered and of the same type; None stays None."""
+    """Return a read-only, C-ordered copy of an array of the same type, or None for None."""
     return None if A is None else locked(np.array(A, order="C"))
 
 
 def locked(A):
-    """A read-only view of an array without any other reference."""
+    """Return a read-only view of an array that has no other reference."""
     view = A.view()
     view.flags.writeable = False
     return view
 
 
 def writable(view):
-    """The same numbers for compiled code, which must not write to them.
+    """Return an array as writable for compiled code, which must not write to it.
 
-    The code would be compiled anew for arrays that cannot be written.
+    For read-only arrays the code would have to be compiled again.
     """
     if view.flags.writeable or not getattr(view.base, "flags", view.flags).writeable:
         return view
@@ -35,15 +35,12 @@ def writable(view):
 
 
 def writable_matrix(A):
-    """The same in C order: a copy of a matrix that was lent in another order, or read-only."""
+    """Return a C-ordered writable matrix; a copy if the given matrix is neither."""
     return np.require(writable(A), requirements=("C", "W"))
 
 
 class SetOnce:
-    """An object whose public attributes are set once.
-
-    Neither a solver nor any other code can set them again.
-    """
+    """Base class of objects whose public attributes can be set only once."""
 
     def __setattr__(self, name, value):
         made = isinstance(
@@ -83,8 +80,8 @@ class SetOnce:
         return other
 
     def __setstate__(self, state):
-        """What comes out of a pickle, or a copy, is read-only as what went in."""
-        views = {}  # one array stays one array
+        """Restore an object from a pickle or a copy, with read-only arrays."""
+        views = {}  # shared arrays stay shared
 
         def kept(value):
             if isinstance(value, np.ndarray) and value.flags.writeable:
@@ -97,12 +94,12 @@ class SetOnce:
         )
 
 
-# random factors of the words of a checksum; sums of 512 products stay below 2^53, so they are exact
+# random factors of the words of a checksum; sums of 512 products stay below 2^53 and are exact
 KEY = np.random.default_rng().integers(1, 1 << 13, (512, 2)).astype(float)
 
 
 def checksum(A):
-    """A number that changes with the contents, shape, type or lock of an array. O(size)."""
+    """Return a checksum of the contents, shape, type and lock of an array. O(size)."""
     if A.dtype.hasobject:
         return hash((A.shape, A.tobytes()))
     raw = np.ravel(A, order="K").view(np.uint8)
@@ -114,7 +111,7 @@ def checksum(A):
 
 
 def same(one, other):
-    """Whether two values of a cached attribute agree; objects without a value are not compared."""
+    """Return whether two values of a cached attribute agree."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return checksum(one) == checksum(other)
     if type(one) is type(other) is tuple:
@@ -123,9 +120,9 @@ def same(one, other):
 
 
 class Seal:
-    """A record of what an object holds, to find out later whether it was changed.
+    """Record of an object's contents that detects later changes.
 
-    A copy or a pickle of a seal is None, because a seal concerns one object alone.
+    A copy or a pickle of a seal is None, because a seal belongs to one object.
     """
 
     KINDS = ("rankbook.kernels", "rankbook.preferences", "rankbook.problems", "scipy.sparse")
@@ -138,7 +135,7 @@ class Seal:
         return type(None), ()
 
     def _look(self, label, value):
-        """Remember an array, or the attributes of a part, and those of its classes."""
+        """Record an array, or the attributes of an object and of its classes."""
         if id(value) in self.held or id(value) in self.arrays:
             return
         if isinstance(value, np.ndarray):
@@ -150,17 +147,18 @@ class Seal:
             for each in (value, *type(value).__mro__[:-1]):
                 if not str(getattr(each, "__module__", "")).startswith("scipy.") or each is value:
                     self.held[id(each)] = label, each, dict(vars(each))
-            for name, part in self.held[id(value)][2].items():  # threads may add to the original
+            for name, part in self.held[id(value)][2].items():  # other threads may add entries
                 if not isinstance(part, (int, float, str, NoneType)):
                     self._look(f"{label}.{name}".lstrip("."), part)
 
     def check(self, who: str) -> None:
-        """A RuntimeError that names `who` if the object was changed; attributes are put back."""
+        """Raise a RuntimeError that names `who` if the object was changed, and restore
+        attributes."""
         found = [label for label, A, known in self.arrays.values() if checksum(A) != known]
         for label, part, before in self.held.values():
             now = vars(part)
             for name in [n for n in before if now.get(n) is not before[n]] + [*now.keys() - before]:
-                # that a cached value was computed, or dropped, does no harm
+                # computing or dropping a cached value is allowed
                 was, value, known = before.get(name), now.get(name), getattr(type(part), name, None)
                 made = name.startswith("_") or isinstance(known, cached_property)
                 unknown = name not in before and not hasattr(type(part), name)

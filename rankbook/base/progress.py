@@ -15,9 +15,9 @@ from weakref import ref
 
 
 class progress_bar:
-    """A tqdm bar over steps, silent unless asked for.
+    """Progress bar over steps, shown only on request.
 
-    A context manager that gives the function to call: with the number of steps done, and a text.
+    The context manager returns a function to call with the number of steps done and a text.
     """
 
     def __init__(self, show, unit):
@@ -43,7 +43,7 @@ class progress_bar:
 
 @contextmanager
 def telling_compilation(who):
-    """Print to stderr how long numba compiled during a call, from a tenth of a second on.
+    """Print to stderr how long numba compiled during a call if it took 0.1 s or more.
 
     Other compilers and other processes are not counted.
     """
@@ -59,8 +59,8 @@ def telling_compilation(who):
         print(f"rankbook: {text}", file=sys.stderr, flush=True)
 
 
-# A list of the frame of the main thread that waits for a call, empty after it: event loops keep
-# copies of a context, which must not keep the caller's objects.
+# List with the frame of the main thread that waits for a call, emptied afterwards: event loops keep
+# copies of a context, and these must not keep the caller's objects.
 WAITING = ContextVar("WAITING", default=())
 
 
@@ -68,10 +68,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def interruptible(function: Function) -> Function:
-    """A function that Ctrl-C ends within a second, even in compiled code.
+    """Wrap a function so that Ctrl-C ends it within a second, even in compiled code.
 
-    Outside the main thread, where a profiler or debugger watches the main thread, or where memory
-    is too short for a thread, the function is called directly.
+    The function is called directly outside the main thread, under a profiler or debugger of the
+    main thread, and if there is no memory for a thread.
     """
     monitoring = getattr(sys, "monitoring", None)  # Python 3.12 and later
 
@@ -93,7 +93,7 @@ def interruptible(function: Function) -> Function:
                 outcome.append((None, error))
             running.release()
 
-        # Thread.start would wait for ever for a thread that finds no memory to begin. This mark
+        # Thread.start would wait forever for a thread that cannot allocate its memory. This mark
         # lives as long as the thread.
         mark = set()
         alive, thread = ref(mark), None
@@ -125,7 +125,7 @@ def interruptible(function: Function) -> Function:
 
 
 def renew_locks():
-    """Give every cached property of the package a lock that no thread holds."""
+    """Give every cached property of the package a new, unlocked lock."""
     for name, module in list(sys.modules.items()):
         if name.startswith("rankbook."):
             for kind in [kind for kind in vars(module).values() if isinstance(kind, type)]:

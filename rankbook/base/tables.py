@@ -12,12 +12,12 @@ UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069
 
 
 def printable(text):
-    """A text in which characters that control a terminal are replaced by escapes."""
+    """Replace characters that control a terminal by escapes."""
     return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def as_text(rows):
-    """Rows of texts, the first of them the head, as a table for a terminal."""
+    """Format rows of texts, the header first, as a table for a terminal."""
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return "\n".join(
@@ -26,7 +26,7 @@ def as_text(rows):
 
 
 def as_html(rows):
-    """The same as a table for Jupyter."""
+    """Format rows of texts, the header first, as a table for Jupyter."""
     head, *body = [[escape(cell) for cell in row] for row in rows]
     lines = [[f"<th>{cell}</th>" for cell in head]]
     lines += [[f"<td style='text-align:left'>{cell}</td>" for cell in row] for row in body]
@@ -34,10 +34,10 @@ def as_html(rows):
 
 
 class Tabled:
-    """What Jupyter shows as a table: the name of the class, and facts."""
+    """Base class of objects that Jupyter shows as a table of their class and facts."""
 
     def _facts(self) -> list[tuple[str, str]]:
-        """Names and values."""
+        """Return names and values."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -45,7 +45,7 @@ class Tabled:
 
 
 def refuse_unread(name, value):
-    """An error for what has no values: None, a LazyFrame of polars, an array that hides some."""
+    """Refuse objects without values: None, polars LazyFrames, arrays with masked entries."""
     if value is None:
         raise ArgumentError(f"{name} is None", "an array")
     rows = value if isinstance(value, list | tuple) else ()

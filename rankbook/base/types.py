@@ -15,14 +15,14 @@ KernelLike = Literal["linear", "rbf", "poly", "precomputed"] | Callable[..., Any
 GraphName = Literal["full", "star"]
 Seed = int | np.random.Generator | np.random.RandomState | None
 File = str | os.PathLike[str]
-# a number, pairs (training, left out), or a splitter of scikit-learn's kind
+# a number, pairs (training, left out), or a splitter as in scikit-learn
 Folds = int | Iterable[tuple[ArrayLike, ArrayLike]] | Any
-# a name, a class, one of these with a dict of options, or an instance of a class with solve or path
+# a name, a class, either with a dict of options, or an instance with solve or path
 SolverLike = str | type | tuple[str | type, dict[str, Any]] | Any
 
 
 class Problem(Protocol):
-    """What can be solved: it has the shape of its coefficients, and evaluates them."""
+    """A problem that can be solved: it knows the shape of its coefficients and evaluates them."""
 
     @property
     def coef_shape(self) -> tuple[int, ...]: ...

@@ -10,7 +10,7 @@ from .tables import refuse_unread
 
 
 def shown(value):
-    """What came, for a message: its repr, cut where it is long, or its type."""
+    """Describe a value in a message: its repr, shortened if it is long, or its type."""
     try:
         text = repr(value) if isinstance(value, str) or np.size(value) <= 100 else ""
     except (TypeError, ValueError):  # an array without rows, an integer of too many digits
@@ -21,7 +21,7 @@ def shown(value):
 
 
 def unknown_name(argument, value, known):
-    """An ArgumentError for a name that is not one of the known ones.
+    """Return an ArgumentError for a name that is not one of the known ones.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def unknown_name(argument, value, known):
     Returns
     -------
     ArgumentError
-        For the caller to raise; it names the nearest known name when there is one.
+        For the caller to raise. It suggests the nearest known name if there is one.
     """
     known = sorted(known)
     found = value if isinstance(value, str) else ""
@@ -47,36 +47,36 @@ def unknown_name(argument, value, known):
 
 
 def as_choice(argument, value, known):
-    """`value` if it is one of the known names; else the error of :func:`unknown_name`."""
+    """Return `value` if it is a known name, else raise the error of :func:`unknown_name`."""
     if not isinstance(value, str) or value not in known:
         raise unknown_name(argument, value, known)
     return value
 
 
 def require_kind(argument, value, kind):
-    """A TypeError unless `value` is of the class `kind`."""
+    """Raise a TypeError unless `value` is an instance of `kind`."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "aeio" else "a"
         raise ArgumentError(f"{argument} is a {type(value).__name__}", f"{article} {kind.__name__}")
 
 
 def require_columns(argument, X, columns):
-    """A ValueError unless new items have as many columns as those in training."""
+    """Raise a ValueError unless new items have as many columns as the training items."""
     if X.shape[1] != columns:
         raise ArgumentError(f"{argument} has {X.shape[1]} columns", f"{columns}, as in training")
 
 
 def first_bad(A):
-    """The index of the first entry that is not finite, or None."""
+    """Return the index of the first entry that is not finite, or None."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(A.sum()):  # one pass without a temporary decides nearly always
+        if np.isfinite(A.sum()):  # one pass without a temporary array is nearly always enough
             return None
     bad = np.argwhere(~np.isfinite(A))
     return tuple(int(i) for i in bad[0]) if len(bad) else None
 
 
 def _show(x):
-    """A number as people write it: NaN, infinity, or its digits."""
+    """Format a number as NaN, infinity, or its digits."""
     return (
         "NaN"
         if np.isnan(x)
@@ -87,7 +87,7 @@ def _show(x):
 
 
 def refuse_text(name, value):
-    """A TypeError that names the first text in an array, or the first column without numbers.
+    """Refuse arrays that contain text, and frames with a column that is not numeric.
 
     Columns are those of a DataFrame of pandas or polars.
 
@@ -101,7 +101,8 @@ def refuse_text(name, value):
     Raises
     ------
     TypeError
-        If a column is of text, categories, dates or other objects; if an array holds text.
+        If a column contains text, categories, dates or other objects, or an array contains text.
+        The error names the first one.
     """
     if (columns := _columns_of(value)) is None:
         if not hasattr(value, "toarray") and (text := text_in(A := as_array(name, value))):
@@ -121,18 +122,18 @@ def refuse_text(name, value):
 
 
 def _columns_of(value):
-    """Names of the columns of a DataFrame, and what each holds instead of numbers; or None."""
+    """Return the column names of a DataFrame and what each contains instead of numbers."""
     if hasattr(value, "iloc") and np.ndim(value) == 2:
         kinds = zip(value.columns, value.dtypes)
         return ((name, _not_numbers(value.iloc[:, j], k)) for j, (name, k) in enumerate(kinds))
-    polars = sys.modules.get("polars")  # who has a frame of it has imported it
+    polars = sys.modules.get("polars")  # a frame exists only if its package is imported
     if polars is not None and isinstance(value, polars.DataFrame):
         return ((name, _not_polars_numbers(value[name])) for name in value.columns)
     return None
 
 
 def _not_numbers(column, dtype):
-    """What a column of a pandas DataFrame holds instead of numbers, or None."""
+    """Return what a column of a pandas DataFrame contains instead of numbers, or None."""
     from pandas.api import types
 
     if isinstance(dtype, types.CategoricalDtype):
@@ -145,7 +146,7 @@ def _not_numbers(column, dtype):
 
 
 def _not_polars_numbers(column):
-    """The same of a polars Series."""
+    """Return what a polars Series contains instead of numbers, or None."""
     import polars as pl
 
     dtype = column.dtype
@@ -158,7 +159,7 @@ def _not_polars_numbers(column):
 
 
 def as_matrix(name, value):
-    """`value` as a finite C-ordered float64 matrix.
+    """Convert `value` to a finite C-ordered float64 matrix.
 
     Parameters
     ----------
@@ -173,9 +174,10 @@ def as_matrix(name, value):
     Raises
     ------
     TypeError
-        If it is sparse, or its entries are not real numbers; a column of a DataFrame is named.
+        If `value` is sparse, or its entries are not real numbers. The error names the column of a
+        DataFrame.
     ValueError
-        If it is not two-dimensional, has no column, or has an entry that is not finite.
+        If `value` is not two-dimensional, has no column, or has an entry that is not finite.
     """
     if hasattr(value, "toarray"):
         raise ArgumentError(
@@ -196,21 +198,21 @@ def as_matrix(name, value):
 
 
 def as_array(name, value):
-    """`value` as an array of any kind; see :func:`refuse_unread` for what is refused."""
+    """Convert `value` to an array of any type; :func:`refuse_unread` refuses some objects."""
     refuse_unread(name, value)
     try:
         A = np.asarray(value)
     except TypeError as error:
         raise TypeError(f"{name} cannot be read as an array: {error}") from error
-    except ValueError as error:  # numpy speaks of an inhomogeneous shape
+    except ValueError as error:  # numpy reports an inhomogeneous shape
         raise ArgumentError(f"{name} has rows of unequal lengths", "an array") from error
-    if A.dtype.kind == "O" and A.ndim == 0:  # a generator, a dict, a function
+    if A.dtype.kind == "O" and A.ndim == 0:  # for example a generator, a dict or a function
         raise ArgumentError(f"{name} is {shown(value)}", "an array")
     return A
 
 
 def text_in(A):
-    """What is said of the first text in an array, dates included; None if there is none."""
+    """Describe the first text or date in an array; None if there is none."""
     if A.dtype.kind == "O":
         found = next((i for i, v in np.ndenumerate(A) if isinstance(v, (str, bytes))), None)
     else:
@@ -224,7 +226,7 @@ def text_in(A):
 
 
 def _text_error(name, A, text):
-    """The error for an array that holds text."""
+    """Return the error for an array that contains text."""
     objects = "rankbook.kernels.over makes items and a kernel of strings or other objects."
     advice = objects if name in ("X", "X_new") and A.ndim == 1 else ""
     return ArgumentError(
@@ -233,15 +235,16 @@ def _text_error(name, A, text):
 
 
 def as_numbers(name, value, exact=True):
-    """`value` as a C-ordered float64 array of any shape; no text, dates or complex numbers.
+    """Convert `value` to a C-ordered float64 array of any shape.
 
-    Integers that float64 would round are refused if `exact`: different scores could become equal.
+    Text, dates and complex numbers are refused. So are integers that float64 would round if
+    `exact`, because different scores could become equal.
     """
     A = as_array(name, value)
     if A.dtype.kind == "c":
         raise ArgumentError(f"{name} has complex entries", "real numbers")
     accepted = "an array of real numbers"
-    if text := text_in(A):  # numpy would read the text "1" as a number
+    if text := text_in(A):  # numpy would convert the text "1" to a number
         raise _text_error(name, A, text)
     try:
         numbers = np.asarray(A, dtype=np.float64, order="C")
@@ -260,9 +263,9 @@ def as_numbers(name, value, exact=True):
 
 
 def as_items(name, value):
-    """`value` as a finite matrix that keeps its storage.
+    """Convert `value` to a finite matrix in its own storage format.
 
-    That is float64 or float32 rows, or a sparse CSR matrix of either.
+    Storage formats are float64 or float32 rows, or a sparse CSR matrix of either.
 
     Parameters
     ----------
@@ -272,7 +275,7 @@ def as_items(name, value):
     Returns
     -------
     ndarray or scipy.sparse.csr_array of shape (n, d)
-        What is neither float32 nor sparse goes through :func:`as_matrix`.
+        Values that are neither float32 nor sparse are converted by :func:`as_matrix`.
 
     Raises
     ------
@@ -284,12 +287,12 @@ def as_items(name, value):
     if getattr(value, "dtype", None) != np.float32 or np.ndim(value) != 2 or 0 in np.shape(value):
         return as_matrix(name, value)
     bad = first_bad(value)
-    # as_matrix says where the bad number is
+    # as_matrix reports the position of the bad number
     return np.ascontiguousarray(as_array(name, value)) if bad is None else as_matrix(name, value)
 
 
 def _as_csr(name, value):
-    """A sparse matrix as csr_array with finite float32 or float64 entries."""
+    """Convert a sparse matrix to a csr_array with finite float32 or float64 entries."""
     from scipy.sparse import csr_array
 
     A = csr_array(value)
@@ -309,7 +312,7 @@ def _as_csr(name, value):
 
 
 def as_vector(name, value, size=None, *, minimum=None, strict=False):
-    """`value` as a finite float64 vector, of length `size` and >= `minimum` if these are given.
+    """Convert `value` to a finite float64 vector, with an optional length and minimum.
 
     Parameters
     ----------
@@ -346,7 +349,7 @@ def as_vector(name, value, size=None, *, minimum=None, strict=False):
 
 
 def as_positive(name, value, *, zero=False):
-    """`value` as a finite float greater than zero (or at least zero with ``zero=True``)."""
+    """Return `value` as a finite float > 0, or >= 0 with ``zero=True``."""
     wrong = bool | np.bool_ | str | bytes | list | tuple | np.complexfloating
     try:
         x = np.nan if isinstance(value, wrong) or np.ndim(value) != 0 else float(value)
@@ -360,18 +363,18 @@ def as_positive(name, value, *, zero=False):
 
 
 def as_count(name, value, low=1, high=2**53, why=""):
-    """`value` as an integer from `low` to `high`; `why` explains the upper bound."""
+    """Return `value` as an integer from `low` to `high`; `why` explains the upper bound."""
     beyond = high < 2**53 or isinstance(value, int | float) and value > high
     limit = f" and <= {high}{why}" if beyond else ""
     number = isinstance(value, int | float | np.integer | np.floating)
-    # NaN and infinity are no multiples of 1
+    # NaN and infinity are not multiples of 1
     if isinstance(value, bool) or not (number and value // 1 == value and low <= value <= high):
         raise ArgumentError(f"{name} is {shown(value)}", f"an integer >= {low}{limit}")
     return int(value)
 
 
 def as_jobs(name, value):
-    """`value` as a number of processes for joblib: not 0, negative ones count from all cores."""
+    """Return `value` as a number of joblib processes; negative numbers count from all cores."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ArgumentError(f"{name} is {shown(value)}", "an integer or None")
     if not 1 <= abs(value) <= 1000:
@@ -382,7 +385,7 @@ def as_jobs(name, value):
 
 
 def as_flag(name, value):
-    """`value` as a bool."""
+    """Return `value` as a bool."""
     if not isinstance(value, bool | np.bool_):
         raise ArgumentError(f"{name} is {shown(value)}", "True or False")
     return bool(value)
@@ -400,7 +403,7 @@ def as_grid(name, value, zero=False):
 
 
 def as_index(name, value, n):
-    """`value` as a vector of integers from 0 to n - 1, of the type that it came in."""
+    """Convert `value` to a vector of integers from 0 to n - 1, of its own integer type."""
     v = as_array(name, value)
     if v.ndim != 1:
         raise ArgumentError(f"{name} has shape {v.shape}", "a vector of item indices")
@@ -413,7 +416,7 @@ def as_index(name, value, n):
 
 
 def as_ids(name, value, n, what="id"):
-    """The distinct ids (q,) of n items in sorted order, and the number (n,) of each item's own."""
+    """Return the distinct ids (q,) in sorted order, and the number (n,) of each item's id."""
     v = as_array(name, value)
     if v.shape != (n,):
         raise ArgumentError(
@@ -421,7 +424,7 @@ def as_ids(name, value, n, what="id"):
         )
     merged = v.dtype.kind == "U" or v.dtype.kind == "f" and (np.abs(v) >= 2.0**53).any()
     if merged and isinstance(value, list | tuple):
-        v = np.array(value, dtype=object)  # in which 1 is not "1", and 2**53 + 1 not 2.0**53
+        v = np.array(value, dtype=object)  # so that 1 is not "1", and 2**53 + 1 is not 2.0**53
     missing = lambda x: x is None or isinstance(x, float) and np.isnan(x)
     bad = (
         ~np.isfinite(v)
@@ -443,5 +446,5 @@ def as_ids(name, value, n, what="id"):
 
 
 def query_numbers(qid, n):
-    """The number (n,) of each item's query, in the order of sorted ids; 0 without `qid`."""
+    """Return the number (n,) of each item's query in sorted order; 0 without `qid`."""
     return np.zeros(n, dtype=np.intp) if qid is None else as_ids("qid", qid, n)[1]

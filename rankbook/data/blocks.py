@@ -1,4 +1,4 @@
-"""Blocks of whole queries, sums over them, and their facts."""
+"""Blocks of whole queries, sums over blocks, and their properties."""
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
@@ -21,10 +21,10 @@ from ..preferences.graph import Preferences
 
 
 def as_feature_names(X, given=None):
-    """Names of the columns of items, a tuple of str, or None where they have none.
+    """Return the column names of items, a tuple of str, or None if there are no names.
 
-    A TypeError if some columns of a data frame have text for a name, and others have not, or if
-    what is given is no list of text; a ValueError if it has another length.
+    Raises a TypeError if only some columns of a data frame have text names, or the argument is not
+    a list of text, and a ValueError if its length is wrong.
     """
     if given is None:
         names = tuple(getattr(X, "columns", ()))
@@ -48,7 +48,7 @@ def as_feature_names(X, given=None):
     return tuple(map(str, names))
 
 
-ARRAYS = ("X", "y", "qid", "weight", "worse_weight")  # of a block, one row or entry an item
+ARRAYS = ("X", "y", "qid", "weight", "worse_weight")  # of a block, one entry for each item
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class Block:
     (3, 1)
     """
 
-    X: Any  # arrays once it is made
+    X: Any  # arrays after construction
     y: Any
     qid: Any = None
     weight: Any = None
@@ -141,15 +141,15 @@ class Block:
         return nbytes_of(vars(self))
 
     def __setstate__(self, state):
-        # what came from another process may lie at any address
+        # arrays from another process may be unaligned
         vars(self).update({name: _kept(value, copy=False) for name, value in state.items()})
 
 
 @dataclass(frozen=True, eq=False)
 class CheckedBlock(Block):
-    """A block of a table, whose numbers were checked as they were read.
+    """Block of a table whose numbers were checked while they were read.
 
-    It may lack scores y, and has what names its rows, if something does, as `item_names`.
+    It may lack scores y. `item_names` are the names of its rows, if it has names.
     """
 
     item_names: Any = None
@@ -162,7 +162,7 @@ class CheckedBlock(Block):
 
 @contextmanager
 def naming(block):
-    """Say in an error which block it is about."""
+    """Name the block in an error message."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -173,7 +173,7 @@ def naming(block):
 
 
 def _kept(value, copy):
-    """A read-only copy, or view where numpy can compute with what is there; other values as is."""
+    """Return a read-only copy, or a view of aligned arrays; other values unchanged."""
     if isinstance(value, np.ndarray):
         return own(value) if copy or not value.flags.aligned else lent(value)
     if not hasattr(value, "indptr"):
@@ -183,7 +183,7 @@ def _kept(value, copy):
 
 
 def nbytes_of(value):
-    """Bytes of the arrays in a value: in what it contains, and in its attributes."""
+    """Return the bytes of all arrays in a value, its items and its attributes."""
     if isinstance(value, np.ndarray):
         return value.nbytes
     value = value if isinstance(value, (dict, tuple, list)) else getattr(value, "__dict__", ())
@@ -191,7 +191,7 @@ def nbytes_of(value):
 
 
 def _as_block(X, y, qid, *weights):
-    """Arrays that agree, with finite entries."""
+    """Return arrays of equal length with finite entries."""
     X = as_items("X", X)
     n = X.shape[0]
     if n == 0:
@@ -205,18 +205,18 @@ def _as_block(X, y, qid, *weights):
 
 
 class Parts:
-    """One value for each block, that stays where the block is.
+    """One value for each block, stored where the block is.
 
-    Parts of vectors add up, are multiplied by a number, and have a product ``a @ b``.
+    Parts of vectors support sums, products with a number, and the product ``a @ b``.
 
     Attributes
     ----------
     blocks : BlocksLike
     values : tuple
-        One for each block, in the form in which `blocks` keeps them.
+        One value for each block, in the form in which `blocks` stores them.
     """
 
-    __array_ufunc__ = None  # a number of numpy leaves a product to us
+    __array_ufunc__ = None  # so that numpy's numbers leave the product to this class
 
     def __init__(self, blocks, values):
         self.blocks, self.values = blocks, tuple(values)
@@ -234,18 +234,18 @@ class Parts:
         return self.blocks.reduce(operator.matmul, self, other)
 
 
-GROUP = 32  # results that are added one after the other
+GROUP = 32  # number of results that are added one after the other
 
 
 def added(first, second):
-    """The sum of two results of blocks: of numbers and arrays, and place by place of tuples."""
+    """Add two results of blocks: numbers, arrays, or tuples entry by entry."""
     if isinstance(first, tuple):
         return tuple(map(added, first, second))
     return first + second
 
 
 def in_groups(combine, values):
-    """All values combined: the first GROUP in order, the next, and so on; then these likewise."""
+    """Combine all values in groups of GROUP in order, then the groups in the same way."""
     values = iter(values)
     found = [reduce(combine, islice(values, GROUP - 1), first) for first in values]
     return found[0] if len(found) == 1 else in_groups(combine, found)
@@ -253,7 +253,7 @@ def in_groups(combine, values):
 
 @dataclass(frozen=True)
 class Stored:
-    """A value that is read whenever it is used or, if it `keeps`, when it is first used."""
+    """Value that is read at each use or, with `keeps`, at the first use only."""
 
     read: Callable[[], Any]
     keeps: bool = False
@@ -267,19 +267,19 @@ class Stored:
         """The value itself."""
         return self._kept if self.keeps else self.read()
 
-    def __reduce__(self):  # another process reads it itself
+    def __reduce__(self):  # each process reads it itself
         return Stored, (self.read, self.keeps)
 
 
 @dataclass(frozen=True)
 class Transformed:
-    """A reader of a block whose items a fitted transformer of scikit-learn has changed."""
+    """Reader of a block whose items are changed by a fitted scikit-learn transformer."""
 
     read: Callable[[], Block]
     transformer: Any
 
     def __call__(self):
-        """The block; it has names of features if the transformer returns a data frame."""
+        """Read the block. It has feature names if the transformer returns a data frame."""
         block = self.read()
         is_named = getattr(self.transformer, "feature_names_in_", None) is not None
         with naming(block):
@@ -289,7 +289,7 @@ class Transformed:
 
 
 class Blocks:
-    """Blocks of whole queries in this process: in memory, or read when they are used.
+    """Blocks of whole queries in this process, in memory or read when they are needed.
 
     ``for block in blocks`` iterates over them.
 
@@ -316,7 +316,7 @@ class Blocks:
     50.0
     """
 
-    # whether a pass over the items costs more than what is computed on the way
+    # whether reading the items costs more than the computation
     is_stored = False
 
     def __init__(self, blocks: Iterable[Block | Stored]) -> None:
@@ -334,22 +334,21 @@ class Blocks:
     @property
     def items(self) -> Parts:
         """The blocks themselves."""
-        return Parts(self, self._blocks)  # made anew: a file is deleted with the last reference
+        return Parts(self, self._blocks)  # new at each call: a file ends with its last reference
 
     def transform(self, transformer: Any) -> "Blocks":
-        """The same blocks with items ``transformer.transform(X)``.
+        """Return the same blocks with items ``transformer.transform(X)``.
 
         Parameters
         ----------
         transformer : object
             A fitted transformer, such as scikit-learn's StandardScaler after ``partial_fit`` on
-            each block. It receives data frames if it was fitted to data frames, and otherwise
-            arrays.
+            each block. It receives data frames if it was fitted to data frames, otherwise arrays.
 
         Returns
         -------
         Blocks
-            Blocks that are read when they are used are transformed each time.
+            Blocks that are read at each use are transformed each time.
 
         Examples
         --------
@@ -401,7 +400,7 @@ class Blocks:
         return in_groups(combine, self._values(function, arguments))
 
     def _values(self, function, arguments):
-        """The function's values, one block after the other; the next is read meanwhile."""
+        """Yield the function's values, block by block; the next block is read meanwhile."""
 
         def at(number):
             found = [a.values[number] if isinstance(a, Parts) else a for a in arguments]
@@ -420,7 +419,7 @@ class Blocks:
 
 @runtime_checkable
 class BlocksLike(Protocol):
-    """What a method asks of blocks: that of :class:`Blocks`, or another place for them."""
+    """Interface of blocks that methods use: :class:`Blocks`, or blocks in other places."""
 
     is_stored: bool
 
@@ -444,7 +443,7 @@ class BlocksLike(Protocol):
 
 
 def require_blocks(argument, value):
-    """A TypeError unless these are blocks."""
+    """Raise a TypeError unless the argument is a set of blocks."""
     if not isinstance(value, BlocksLike):
         raise ArgumentError(
             f"{argument} is a {type(value).__name__}",
@@ -453,18 +452,18 @@ def require_blocks(argument, value):
 
 
 def times_items(block, w):
-    """X w (n,) of one block."""
+    """Return X w (n,) of one block."""
     return matvec(block.X, w)
 
 
 def items_times(block, v):
-    """X' v (d,) of one block."""
+    """Return X' v (d,) of one block."""
     return rmatvec(block.X, v)
 
 
 @dataclass(frozen=True)
 class BlockedItems:
-    """The items of all blocks as a matrix X: ``X @ w`` are Parts, and ``X.T @ v`` is a vector.
+    """Items of all blocks as a matrix X: ``X @ w`` are Parts, ``X.T @ v`` is a vector.
 
     O(n d) each.
     """
@@ -498,7 +497,7 @@ class FactsOfBlock(NamedTuple):
 
 
 def facts_of(block):
-    """The :class:`FactsOfBlock` of one block, in a list. An entry that is too large is refused."""
+    """Return the :class:`FactsOfBlock` of one block in a list; refuse entries too large."""
     values = block.X if isinstance(block.X, np.ndarray) else block.X.data
     size = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if size > LARGEST:
@@ -511,7 +510,7 @@ def facts_of(block):
 
 
 def kind_of_ids(ids):
-    """Numbers, text, or a type: ids of two kinds are never equal."""
+    """Return the kind of ids: numbers, text, or a type. Ids of two kinds are never equal."""
     kind = ids.dtype.kind
     if kind in "biuf" or kind == "O" and isinstance(ids[0], Number):
         return "numbers"
@@ -522,7 +521,7 @@ def kind_of_ids(ids):
 
 @dataclass(frozen=True)
 class BlockFacts:
-    """What a data set in blocks holds.
+    """Properties of a data set in blocks.
 
     Attributes
     ----------
@@ -545,7 +544,7 @@ class BlockFacts:
 
 
 def require_same(found):
-    """A ValueError if blocks differ in features or their names, or in the kind of their ids."""
+    """Raise a ValueError if blocks differ in features, feature names, or kind of ids."""
     first, *others = found
     for other in others:
         if other.shape[1] != first.shape[1]:
@@ -570,7 +569,7 @@ def require_same(found):
 
 
 def _refuse_names(*two):
-    """A ValueError that says where the names of two blocks differ."""
+    """Return a ValueError that reports where the names of two blocks differ."""
     lacking = [each.name for each in two if each.feature_names is None]
     if lacking:
         raise ArgumentError(
@@ -585,7 +584,7 @@ def _refuse_names(*two):
 
 
 def require_whole(found):
-    """A ValueError if a query is in two blocks. O(queries)."""
+    """Raise a ValueError if a query is in two blocks. O(queries)."""
     seen = {}
     for block in found:
         for query in [] if block.ids is None else block.ids.tolist():
@@ -599,7 +598,7 @@ def require_whole(found):
 
 
 def block_facts(blocks: BlocksLike) -> BlockFacts:
-    """What is in the blocks, after one pass over them. O(n d + n log n).
+    """Return the properties of blocks after one pass over them. O(n d + n log n).
 
     Raises
     ------
@@ -611,7 +610,7 @@ def block_facts(blocks: BlocksLike) -> BlockFacts:
 
 
 def as_facts(found):
-    """The :class:`BlockFacts` of a list of FactsOfBlock."""
+    """Combine a list of FactsOfBlock to :class:`BlockFacts`."""
     found = [
         each._replace(name=f"block {k}") if each.name == "block" else each
         for k, each in enumerate(found)

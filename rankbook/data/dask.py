@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def require_scheduler(client):
-    """A ConnectionError unless the scheduler answers."""
+    """Raise a ConnectionError unless the scheduler answers."""
     if client.status != "running":
         address = getattr(client.scheduler, "address", "that was given")
         raise ConnectionError(
@@ -53,13 +53,16 @@ LOST_AGAIN = (
     "workers are lost again and again over the same work, usually because they lack memory; "
     "use workers with more memory, or smaller blocks."
 )
-PATIENCE, RESTARTS = 60.0, 4  # seconds that all workers may pause; how often each may be lost
+PATIENCE, RESTARTS = (
+    60.0,
+    4,
+)  # longest pause of all workers (s); losses of a worker
 
 
 def wait_for(client, futures):
-    """Wait for futures; a RuntimeError if workers are lost without end, or all of them pause.
+    """Wait for futures; RuntimeError if workers are lost repeatedly, or all of them pause.
 
-    Dask counts only the deaths during a task, and resumes a worker only when it frees memory.
+    Dask counts only workers lost during a task, and resumes a worker only when it frees memory.
     """
     from distributed import TimeoutError, wait
 
@@ -89,7 +92,7 @@ def wait_for(client, futures):
 
 @contextmanager
 def explaining(blocks):
-    """Say who is gone, in place of "cancelled"."""
+    """Name the missing part in the error, instead of "cancelled"."""
     require_scheduler(blocks.client)
     if blocks.is_released:
         raise RuntimeError("these blocks were released; send them anew.")
@@ -111,28 +114,29 @@ def explaining(blocks):
 
 
 class Step:
-    """A function of parts: a note, or where its values are.
+    """Function of parts: not computed yet, or with the place of its values.
 
     Attributes
     ----------
     function, arguments
-        Steps are replaced by their value for the block; all else is the same for every block.
+        Arguments that are steps are replaced by their value for the block; other arguments are
+        equal for all blocks.
     values, place
-        What a task is given, one for each block, or None before they are computed; the value is at
-        this place of it, or is the whole of it.
+        Inputs of the tasks, one for each block, or None before they are computed. The value is at
+        this place of the input, or the whole input.
     """
 
     def __init__(self, function=None, arguments=(), values=None, place=None):
         self.function, self.arguments, self.values, self.place = function, arguments, values, place
-        self.parts = lambda: None  # who may ask for it
+        self.parts = lambda: None  # steps that may ask for it
 
     def computed(self, values, place):
-        """From now on the values are there."""
+        """Record that the values are computed."""
         self.function, self.arguments, self.values, self.place = None, (), values, place
 
 
 class StepParts(Parts):
-    """Parts that are a step."""
+    """Parts that are represented by a step."""
 
     def __init__(self, blocks, step):
         self.blocks, self.step = blocks, step
@@ -140,13 +144,13 @@ class StepParts(Parts):
 
     @property
     def values(self):
-        """Futures of the values, one for each block."""
+        """Return futures of the values, one for each block."""
         return self.blocks.values_of(self.step)
 
 
 @dataclass(frozen=True)
 class Given:
-    """Of what a task is given: its number, and the place in it."""
+    """Input of a task: its number, and the place in it."""
 
     number: int
     place: int | None
@@ -154,13 +158,13 @@ class Given:
 
 @dataclass(frozen=True)
 class Found:
-    """The number of a step that the task has run."""
+    """Number of a step that the task has run."""
 
     number: int
 
 
 def planned(last):
-    """What a task runs for a step.
+    """Plan the work of a task for a step.
 
     Returns
     -------
@@ -168,7 +172,7 @@ def planned(last):
     steps : list of Step
         Those of the plan.
     given : list
-        The values of blocks that it needs.
+        The block values that the plan needs.
     """
     plan, numbers, given = [], {}, {}
 
@@ -190,7 +194,7 @@ def planned(last):
 
 @dataclass(frozen=True)
 class Kept:
-    """What a worker keeps of a block; Dask asks for its size, to leave it where it is."""
+    """Data of a block on a worker. It reports its size, so that Dask leaves it in place."""
 
     values: list
 
@@ -203,10 +207,10 @@ class Kept:
 
 @cache
 def keep_freed_memory():
-    """Let a worker's allocator keep freed arrays of some megabytes, as it does outside Dask.
+    """Let a worker's allocator keep freed arrays of some megabytes, as outside Dask.
 
-    glibc raises its two thresholds to these values by itself, unless one of them is set, as Dask
-    does for its workers: each array is then made of pages of the system that are cleared first.
+    glibc raises its two thresholds to these values automatically unless one of them is set. Dask
+    sets one for its workers, so each array would use new pages that the system clears first.
     """
     is_set = sys.platform == "linux" and "MALLOC_TRIM_THRESHOLD_" in os.environ
     if is_set and (mallopt := getattr(CDLL(None), "mallopt", None)):
@@ -215,9 +219,9 @@ def keep_freed_memory():
 
 
 def run(plan, kept, *given):
-    """The value of the last step of a plan; before it those of other steps, if any are kept.
+    """Run a plan and return the value of its last step, after those of other kept steps.
 
-    What is stored is read once.
+    Stored blocks are read once.
     """
     keep_freed_memory()
     given, found = [each.read() if isinstance(each, Stored) else each for each in given], []
@@ -235,28 +239,28 @@ def run(plan, kept, *given):
     return Kept([found[k] for k in (*kept, -1)]) if kept else found[-1]
 
 
-LARGE = 1 << 16  # bytes of an argument that is sent once, and not with each task
+LARGE = 1 << 16  # size in bytes above which an argument is sent once, not with each task
 
 
 def itself(value):
-    """The value: a task that holds what is sent once."""
+    """Return the value; as a task, it holds data that are sent once."""
     return value
 
 
 class DaskBlocks:
     """Blocks of whole queries on the workers of a Dask cluster.
 
-    It has the interface of :class:`rankbook.data.blocks.Blocks`, and the same sums to the last bit.
-    See :func:`rankbook.dask_blocks`, which makes it.
+    It has the interface of :class:`rankbook.data.blocks.Blocks`, and its sums are equal to the last
+    bit. :func:`rankbook.dask_blocks` creates it.
 
     Parameters
     ----------
     client : dask.distributed.Client
         Of the cluster.
     values : sequence of Future or Stored
-        The blocks: futures stay on their workers, stored ones are read by a worker for each sum.
+        The blocks. Futures stay on their workers; stored blocks are read by a worker for each sum.
     names : sequence of str
-        What an error calls them.
+        Names of the blocks in errors.
 
     Attributes
     ----------
@@ -266,9 +270,9 @@ class DaskBlocks:
     Raises
     ------
     ConnectionError
-        From a sum, if the scheduler is gone.
+        If the scheduler does not answer during a sum.
     RuntimeError
-        If a block is lost that cannot be made again, with its name.
+        If a block is lost and cannot be computed again. The error names the block.
     """
 
     def __init__(self, client: "Client", values: Sequence[Any], names: Sequence[str]) -> None:
@@ -284,9 +288,9 @@ class DaskBlocks:
         return f"DaskBlocks({len(self)} blocks, {self.client.scheduler_info()['address']})"
 
     def map(self, function: Callable[..., Any], *arguments: Any) -> Parts:
-        """The function's values, one for each block, as :class:`Parts` on the workers.
+        """Apply a function to each block; its values are :class:`Parts` on the workers.
 
-        They are computed with the first sum that needs them.
+        The values are computed with the first sum that needs them.
         """
         return StepParts(self, self._step(function, arguments))
 
@@ -296,7 +300,7 @@ class DaskBlocks:
         *arguments: Any,
         combine: Callable[[Any, Any], Any] = added,
     ) -> Any:
-        """The sum of the function's values, in the order of the blocks and in groups."""
+        """Sum a function's values over the blocks, in their order and in groups."""
         with explaining(self):
             kept, futures = self._sent(self._step(function, arguments))
             found = self._picked(futures, len(kept)) if kept else futures
@@ -306,35 +310,35 @@ class DaskBlocks:
             try:
                 wait_for(self.client, found)
                 answer = in_groups(combine, self.client.gather(found))
-            except BaseException:  # an interrupt, too: do not wait for the others
+            except BaseException:  # also after an interrupt: do not wait for the others
                 for future in (*futures, *found):
                     future.release()
                 raise
         for place, step in enumerate(kept):
             step.computed(futures, place)
             self._steps.add(step)
-        self._last = found  # to be forgotten with the next message, not in one of its own
+        self._last = found  # released with the next message, not with a separate one
         return answer
 
     def values_of(self, step: Step) -> list:
-        """Futures of the values of a step, one for each block."""
+        """Return futures of the values of a step, one for each block."""
         with explaining(self):
             kept, futures = self._sent(step)
             return self._picked(futures, len(kept)) if kept else futures
 
     def release(self) -> None:
-        """Let the workers forget the blocks, and all that was made of them."""
+        """Release the blocks and all values computed from them on the workers."""
         self.is_released, self._last = True, ()
         for values in (self.items.values, *(step.values for step in self._steps)):
             for value in values:
                 getattr(value, "release", lambda: None)()
 
     def _step(self, function, arguments):
-        """The note of a function; a large argument is sent at once."""
+        """Create the step of a function; a large argument is sent immediately."""
         return Step(function, tuple(map(self._argument, arguments)))
 
     def _argument(self, argument):
-        """Parts as a step; an array as a copy, or as a step of one future if it is large."""
+        """Convert parts to a step, and an array to a copy, or to a future if it is large."""
         if isinstance(argument, StepParts):
             return argument.step
         if isinstance(argument, Parts):
@@ -346,11 +350,11 @@ class DaskBlocks:
         return argument
 
     def _once(self, function, value):
-        """A future of a function of one value, which travels once."""
+        """Return a future of a function of one value, which is sent once."""
         return self.client.submit(function, value, pure=False)
 
     def _sent(self, last):
-        """Steps whose values are kept, and futures of what runs for each block: one message."""
+        """Submit tasks for all blocks in one message; return kept steps and futures."""
         plan, steps, given = planned(last)
         places = [k for k, step in enumerate(steps[:-1]) if step.parts() is not None]
         function = partial(run, plan, places)
@@ -359,19 +363,19 @@ class DaskBlocks:
         return [steps[k] for k in places], futures
 
     def _picked(self, futures, place):
-        """Futures of what is at one place of others' values."""
+        """Return futures of one entry of the values of other futures."""
         return self.client.map(itemgetter(place), futures, key="result", pure=False)
 
 
 def sent_out(blocks: Blocks, client: "Client", keep: bool = False) -> DaskBlocks:
-    """The blocks of this process on the workers of a cluster, see :func:`rankbook.dask_blocks`."""
+    """Send blocks of this process to the workers of a cluster; see :func:`rankbook.dask_blocks`."""
     values, read = list(blocks.items.values), [isinstance(v, Stored) for v in blocks.items.values]
     names = [getattr(value, "name", f"block {k}") for k, value in enumerate(values)]
     require_scheduler(client)
     try:
         own = [v for v, r in zip(values, read) if not r] or [None]
         sent = iter(client.scatter(own, hash=False))
-    except OSError as error:  # a connection that a worker closed
+    except OSError as error:  # a worker closed the connection
         raise RuntimeError(
             f"a worker was lost while blocks were sent to it ({error}); use workers with more "
             "memory, or blocks that the workers read themselves."
@@ -383,18 +387,18 @@ def sent_out(blocks: Blocks, client: "Client", keep: bool = False) -> DaskBlocks
 
 
 def is_dask(value: Any) -> bool:
-    """Whether this is a collection of Dask; imports nothing."""
+    """Return whether this is a collection of Dask, without importing Dask."""
     return hasattr(type(value), "__dask_graph__")
 
 
 def known_rows(collection):
-    """Rows of each partition, or None where Dask does not know them all."""
+    """Return the rows of each partition, or None if Dask does not know all of them."""
     rows = getattr(collection, "chunks", ((np.nan,),))[0]
     return None if np.isnan(rows).any() else rows
 
 
 def delayed_parts(collection, as_is=False):
-    """The partitions of a collection, one after the other.
+    """Return the partitions of a collection as a list.
 
     A column of a data frame is in fewer than the frame, where Dask reads small files together; if
     `as_is`, it is in the same, for which more than the column is read.
@@ -405,7 +409,7 @@ def delayed_parts(collection, as_is=False):
 
 
 def vector_partitions(name, value, count, rows):
-    """Delayed partitions of a vector, as many as the items have; Nones for None."""
+    """Return delayed partitions of a vector, as many as the items have; Nones for None."""
     if value is None:
         return [None] * count
     if not is_dask(value) or value.ndim != 1:
@@ -432,7 +436,7 @@ def vector_partitions(name, value, count, rows):
 
 
 def as_block(name, first, *arrays, names=None):
-    """The block of the arrays of a partition, on a worker; None if it is empty."""
+    """Create the block of a partition on a worker; None if the partition is empty."""
     if arrays[0].shape[0] == 0:
         return None
     found = dict(zip(ARRAYS, arrays))
@@ -440,10 +444,10 @@ def as_block(name, first, *arrays, names=None):
 
 
 def current_client():
-    """The client that Dask itself would use, or None if it would use another scheduler."""
+    """Return the client that Dask would use, or None for another scheduler."""
     import dask
 
-    distributed = sys.modules.get("distributed")  # without it there is no client
+    distributed = sys.modules.get("distributed")  # without it there cannot be a client
     scheduler = dask.config.get("scheduler", None)
     if distributed is None or scheduler not in (None, "dask.distributed", "distributed"):
         return None
@@ -454,9 +458,9 @@ def current_client():
 
 
 def partition_blocks(client, X, given):
-    """The :class:`DaskBlocks` of collections; Blocks without a client.
+    """Return the :class:`DaskBlocks` of collections, or Blocks without a client.
 
-    What is `given` beside X are collections or names of columns, by the names of arguments.
+    `given` contains collections or column names for the arguments beside X.
     """
     from dask import compute, delayed
 
@@ -500,7 +504,7 @@ def partition_blocks(client, X, given):
 
 
 def blocks_here(blocks):
-    """The blocks that there are, in this process."""
+    """Return the nonempty blocks, in this process."""
     there = [block for block in blocks if block is not None]
     if not there:
         raise ArgumentError("X has no rows in any partition", "at least one row")
@@ -508,7 +512,7 @@ def blocks_here(blocks):
 
 
 def without_empty(blocks):
-    """The blocks that there are."""
+    """Return the nonempty blocks."""
     there = blocks.reduce(lambda block: [block is not None], blocks.items, combine=operator.add)
     if not any(there):
         raise ArgumentError("X has no rows in any partition", "at least one row")
@@ -517,14 +521,14 @@ def without_empty(blocks):
 
 
 def query_sizes(block):
-    """The ids of a block's queries, and their numbers of rows, in a list."""
+    """Return the query ids of a block and their numbers of rows, in a list."""
     if block.qid is None:
         raise ArgumentError(f"{block.name} has no qid", "query ids with shuffle=True")
     return [np.unique(block.qid, return_counts=True)]
 
 
 def new_homes(found):
-    """Where the rows of queries go that are in several partitions.
+    """Plan where the rows of queries in several partitions go.
 
     Parameters
     ----------
@@ -554,7 +558,7 @@ def new_homes(found):
 
 
 def rows_of(block, ids, inside=True):
-    """The block of the rows of some queries, or of all other rows; None if there are none."""
+    """Return the block of the rows of some queries, or of all other rows; None if empty."""
     rows = np.isin(block.qid, np.asarray(ids).astype(block.qid.dtype), invert=not inside)
     pick = lambda value: None if value is None else value[rows]
     some = (pick(getattr(block, name)) for name in ARRAYS)
@@ -562,7 +566,7 @@ def rows_of(block, ids, inside=True):
 
 
 def joined(name, blocks):
-    """One block of the rows of all that are there; None if none is."""
+    """Join the blocks that are not None; None if there are none."""
     from scipy.sparse import vstack
 
     blocks = [block for block in blocks if block is not None]
@@ -582,10 +586,10 @@ def joined(name, blocks):
 
 
 def whole_queries(blocks: Blocks | DaskBlocks) -> Blocks | DaskBlocks:
-    """Blocks in which no query is in two: rows of those that were have moved.
+    """Move rows so that each query is in one block.
 
-    Rows of a block keep their order, those of earlier blocks come first. O(n log n), and O(queries)
-    in this process.
+    Rows of a block keep their order, and rows of earlier blocks come first. O(n log n), and
+    O(queries) in this process.
     """
     client, items = getattr(blocks, "client", None), blocks.items.values
     submit = (
@@ -623,7 +627,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     keep: bool = False,
     worse_weight: Any = None,
 ) -> DaskBlocks | Blocks:
-    """A data set as blocks of whole queries, on the workers of a Dask cluster or in this process.
+    """Make blocks of whole queries on the workers of a Dask cluster, or in this process.
 
     Without a client, Dask's own scheduler computes the partitions once: "threads", "processes" or
     "synchronous", as ``dask.config`` says. The blocks are then in the memory of this process.
@@ -631,12 +635,12 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     Parameters
     ----------
     X : dask array of shape (n, d), dask data frame, or Blocks
-        Items: each partition becomes a block where it is; float32 and sparse chunks are not
-        converted. Or blocks of this process, which are then sent to the workers. A few large
-        partitions are quicker than many small ones: each sum over the data takes a task for each.
+        Items. Each partition becomes a block on its worker; float32 and sparse chunks are not
+        converted. Blocks of this process are sent to the workers. A few large partitions are faster
+        than many small ones, because each sum over the data needs a task for each partition.
     y : dask array or series of shape (n,), or str
         Scores, or the name of a column of the data frame X. `qid` and `weight` may be names, too.
-        Named columns are not used as features, and files are read once. Not given with Blocks.
+        Named columns are not used as features, and files are read once. Not allowed with Blocks.
     qid, weight : the same, optional
         Query ids, by default one query; item weights.
     client : dask.distributed.Client, optional
@@ -654,12 +658,12 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     Returns
     -------
     DaskBlocks, or Blocks without a client
-        For :class:`rankbook.BlockRankSVMProblem`, and ``fit`` of an estimator.
+        Argument of :class:`rankbook.BlockRankSVMProblem` and of an estimator's ``fit``.
 
     Raises
     ------
     ImportError
-        Without dask; with a client, also without distributed.
+        If dask, or with a client distributed, is not installed.
     MemoryError
         Without a client, if the items of a dask array do not fit in this process.
     TypeError, ValueError
@@ -717,6 +721,6 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         blocks = whole_queries(blocks)
     elif not isinstance(X, Blocks):
         block_facts(blocks)
-    if isinstance(X, Blocks):  # a worker may read them again: copies of text stay until then
+    if isinstance(X, Blocks):  # a worker may read them again, so copies of text are kept
         blocks.read_from = [value for value in X.items.values if isinstance(value, Stored)]
     return blocks

@@ -1,4 +1,4 @@
-"""Data sets by name, and where their files come from."""
+"""Built-in data sets and the sources of their files."""
 
 import hashlib
 import os
@@ -12,8 +12,8 @@ from ..base.limits import import_extra, within_memory
 from ..base.validation import as_choice, as_count
 from .table import PARTS, Dataset, is_file_name, read_table
 
-# one file of a data set: its place under RANKBOOK_DATA, its fingerprint, its address,
-# or how to come by it without one
+# one file of a data set: its path below RANKBOOK_DATA, checksum, and address, or instructions to
+# obtain it
 _File = namedtuple("_File", "path sha256 url by_hand", defaults=(None, ""))
 _PIMA = "https://raw.githubusercontent.com/jbrownlee/Datasets/master/pima-indians-diabetes.data.csv"
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
@@ -72,7 +72,7 @@ _FILES = {
 
 
 def find_file(key):
-    """The path of one of `_FILES`, its fingerprint checked."""
+    """Return the path of one of `_FILES` after checking its checksum."""
     file = _FILES[key]
     folder = os.environ.get("RANKBOOK_DATA")
     if folder and not Path(folder).is_dir():
@@ -124,7 +124,7 @@ __all__ = [
 
 
 def load_cancer() -> Dataset:
-    """The Wisconsin breast cancer data: 569 tumours, malignant preferred to benign.
+    """Load the Wisconsin breast cancer data: 569 tumours, malignant preferred to benign.
 
     Returns
     -------
@@ -159,12 +159,12 @@ def load_cancer() -> Dataset:
 
 
 def load_digits() -> Dataset:
-    """Handwritten digits, the digit taken as graded relevance 0 to 9.
+    """Load handwritten digits; the digit is the relevance grade, 0 to 9.
 
     Returns
     -------
     Dataset
-        X (1797, 64), ink from 0 to 16 in each of 8 x 8 pixels; y is the digit.
+        X (1797, 64), the ink, 0 to 16, in each of 8 x 8 pixels; y is the digit.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def load_digits() -> Dataset:
 
 
 def _mixture_means(rng):
-    """Ten means for class 0 and ten for class 1, shape (2, 10, 2)."""
+    """Draw ten means for class 0 and ten for class 1, shape (2, 10, 2)."""
     centres = np.array([[1.0, 0.0], [0.0, 1.0]])
     return centres[:, None, :] + rng.standard_normal((2, 10, 2))
 
@@ -202,7 +202,8 @@ def _mixture_means(rng):
 def make_mixture(n_per_class: int = 100, seed: int = 0) -> Dataset:
     """Draw the two-class Gaussian mixture of Hastie, Tibshirani and Friedman (2009), section 2.3.3.
 
-    Another seed gives other means, so another problem; the same seed and size give the same data.
+    Different seeds give different means and so different problems. Equal seeds and sizes give equal
+    data.
 
     Parameters
     ----------
@@ -246,7 +247,7 @@ def make_mixture(n_per_class: int = 100, seed: int = 0) -> Dataset:
 
 
 def load_mixture() -> Dataset:
-    """The 200 published points of the mixture in The Elements of Statistical Learning.
+    """Load the 200 points of the mixture in The Elements of Statistical Learning.
 
     Returns
     -------
@@ -283,13 +284,13 @@ DIABETES += ", pedigree, age"
 
 
 def load_auto() -> Dataset:
-    """Cars of the years 1970 to 1982, ranked by miles per gallon.
+    """Load cars of the years 1970 to 1982, ranked by miles per gallon.
 
     Returns
     -------
     Dataset
         X (392, 7); y in miles per gallon, 127 levels: 75245 preferences. Six of the 398 published
-        rows lack horsepower and are dropped. The names of the cars are `item_names`.
+        rows lack horsepower and are dropped. `item_names` are the names of the cars.
 
     Examples
     --------
@@ -298,7 +299,7 @@ def load_auto() -> Dataset:
     ['cylinders', 'displacement', 'horsepower', 'weight', 'acceleration', 'model year', 'origin']
     """
     lines = find_file("auto").read_text(encoding="ascii").splitlines()
-    rows = [line.split("\t") for line in lines]  # the name of the car follows a tab
+    rows = [line.split("\t") for line in lines]  # a tab precedes the name of the car
     rows = [(numbers.split(), name.strip('"')) for numbers, name in rows if "?" not in numbers]
     table = np.array([numbers for numbers, _ in rows], dtype=np.float64)
     return Dataset(
@@ -314,13 +315,13 @@ def load_auto() -> Dataset:
 
 
 def load_diabetes() -> Dataset:
-    """The Pima Indians diabetes data: 768 women, those who fell ill preferred.
+    """Load the Pima Indians diabetes data: 768 women, diabetes preferred to none.
 
     Returns
     -------
     Dataset
-        X (768, 8); y is 1 for the 268 who developed diabetes, else 0: 134000 preferences. Zeros in
-        columns 1 to 5 stand for missing values, and are kept.
+        X (768, 8); y is 1 for the 268 women who developed diabetes, else 0: 134000 preferences.
+        Zeros in columns 1 to 5 are missing values, which are kept.
 
     Examples
     --------
@@ -347,15 +348,15 @@ def load_diabetes() -> Dataset:
 
 
 def load_optdigits() -> Dataset:
-    """Handwritten digits with their own training and test part.
+    """Load handwritten digits with their own training and test sets.
 
-    The digit is taken as graded relevance 0 to 9.
+    The digit is the relevance grade, 0 to 9.
 
     Returns
     -------
     Dataset
-        X (5620, 64), ink from 0 to 16; y is the digit; `parts` has 3823 times "train", then 1797
-        times "test".
+        X (5620, 64), the ink, 0 to 16; y is the digit; `parts` is "train" for 3823 rows, then
+        "test" for 1797.
 
     Examples
     --------
@@ -384,19 +385,19 @@ def load_optdigits() -> Dataset:
 
 
 def load_mq2008(fold: int = 1) -> Dataset:
-    """LETOR 4.0 MQ2008: web documents judged for 784 queries, with the authors' own split.
+    """Load LETOR 4.0 MQ2008: web documents judged for 784 queries, with the authors' split.
 
     Parameters
     ----------
     fold : {1, 2, 3, 4, 5}, default 1
-        Fold 1 takes S1, S2, S3 for training, S4 for validation, S5 for test; fold 2 starts from S2,
-        and so on.
+        Fold 1 uses S1, S2, S3 for training, S4 for validation and S5 for testing; fold 2 starts
+        with S2, and so on.
 
     Returns
     -------
     Dataset
         X (15211, 46), each feature scaled to [0, 1] within its query by the authors; y is 0, 1 or
-        2; with `qid`, `parts` and `item_names`, the names of the documents.
+        2. `qid`, `parts` and `item_names` (document names) are set, too.
 
     Raises
     ------
@@ -462,19 +463,19 @@ def load(name: str) -> Dataset:
     Parameters
     ----------
     name : str
-        One of `list_datasets()`. "mq2008" means its first fold.
+        One of `list_datasets()`. "mq2008" is its first fold.
 
     Returns
     -------
     Dataset
-        The raw data; no feature is standardised.
+        The raw data. Features are not standardised.
 
     Raises
     ------
     ValueError
-        If there is no such data set, or its file is not the original one.
+        If there is no such data set, or its file differs from the original.
     OSError
-        If its file is neither in the folder RANKBOOK_DATA nor could be downloaded.
+        If its file is not in the folder RANKBOOK_DATA and cannot be downloaded.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Encoding of a table: codes for text and values for gaps, kept with a model."""
+"""Encoding of a table: codes for text and fill values for gaps, stored with a model."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from .table import Assumption, Gap, finite_numbers, not_a_number
 
 
 def _is_text(column):
-    """Whether a column holds words, and no times."""
+    """Return whether a column contains words, not times."""
     return not_a_number(column) is not None and column.dtype.kind not in "mM"
 
 
 def _as_text(column):
-    """A column as an array of str, where gaps are NaN and whole numbers have no point."""
+    """Convert a column to an array of str; gaps become NaN, and integers have no point."""
 
     def text(value):
         whole = isinstance(value, float) and value.is_integer()
@@ -28,21 +28,21 @@ def _as_text(column):
 
 @dataclass(frozen=True)
 class Encoding:
-    """How the columns of a table become features: numbers first, then zeros and ones.
+    """Conversion of table columns to features: numbers first, then zeros and ones.
 
     Parameters
     ----------
     columns : tuple of str
         Of the table.
     categories : dict from str to list of str
-        The values of each column of text, each of which becomes a feature.
+        The values of each text column; each value becomes a feature.
     fill : dict from str to float or str
-        What stands for a gap in a column; empty if gaps are refused.
+        The fill value for gaps of each column; empty if gaps are refused.
 
     Raises
     ------
     ValueError, TypeError
-        If these do not fit together.
+        If the arguments do not fit together.
     """
 
     columns: tuple
@@ -62,7 +62,7 @@ class Encoding:
 
     @property
     def numbers(self):
-        """The columns of numbers, a list."""
+        """Numeric columns, a list."""
         return [name for name in self.columns if name not in self.categories]
 
     @property
@@ -72,17 +72,17 @@ class Encoding:
         return *self.numbers, *codes
 
     def transform(self, source, frame, start=0):
-        """The features (n, d) of a data frame, whose first row is number `start` of the source.
+        """Encode a data frame whose first row has the number `start`, as features (n, d).
 
         Raises
         ------
         ValueError
-            For words among numbers, infinity, and a gap where there is no `fill`.
+            For words among numbers, infinity, and gaps without a `fill` value.
 
         Warns
         -----
         Assumption
-            For a word that is none of the categories, all of whose codes are 0.
+            For a word outside the categories; all its codes are 0.
         """
         from sklearn.preprocessing import OneHotEncoder
 
@@ -120,21 +120,21 @@ class Encoding:
 
 
 def learn_encoding(source, frame, learnt):
-    """The :class:`Encoding` of a data frame of features, or None if there is nothing to do.
+    """Learn the :class:`Encoding` of a data frame of features; None if none is needed.
 
     Parameters
     ----------
     source : Source
     frame : DataFrame or csr_array
-        Sparse features are numbers without gaps, so there is nothing to do.
+        Sparse features are numbers without gaps, so they need no encoding.
     learnt : sequence of str
-        "encode" gives columns of text codes, by scikit-learn's OneHotEncoder. "impute" fills gaps
-        by the mean of a column of numbers, or the most frequent text, by its SimpleImputer.
+        "encode" encodes text columns with scikit-learn's OneHotEncoder. "impute" fills gaps with
+        the mean of a numeric column, or the most frequent text, by its SimpleImputer.
 
     Raises
     ------
     ValueError
-        If a column has no value at all, or an entry is infinite.
+        If a column has no values, or an entry is infinite.
     """
     if hasattr(frame, "indptr"):
         return None
@@ -151,7 +151,7 @@ def learn_encoding(source, frame, learnt):
             )
     categories, fill = {}, {}
     if impute and numbers:
-        # with zeros for gaps, since infinity and words are refused with their place
+        # with zeros for gaps, so that errors about infinity and words name the place
         finite_numbers(source, frame[numbers], fill=np.zeros(len(numbers)))
         X = frame[numbers].to_numpy(dtype=np.float64, na_value=np.nan)
         fill = dict(zip(numbers, SimpleImputer().fit(X).statistics_.tolist()))

@@ -39,12 +39,12 @@ from .table import (
     require_table,
 )
 
-CHUNK = 1 << 16  # rows that are looked at together
-KEPT = 1 << 28  # bytes of all features, up to which blocks are kept once they are read
+CHUNK = 1 << 16  # rows that are examined together
+KEPT = 1 << 28  # largest number of bytes of all features for which blocks stay in memory
 
 
 class Cuts:
-    """The rows at which blocks begin: the first, and for each goal the first of the next query.
+    """Find the rows at which blocks begin: row 0, and the first query start from each goal on.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Cuts:
         self.goal = next(self.goals, None)
 
     def of(self, ids):
-        """The block starts among the next m rows, whose query ids are given."""
+        """Return the block starts among the next m rows, whose query ids are given."""
         if not len(ids):
             return []
         first = self.rows
@@ -74,9 +74,9 @@ class Cuts:
 
 @dataclass(frozen=True)
 class BlockReader:
-    """What reads a block, the rows of a table from `first` up to `stop`.
+    """Reader of a block, the rows of a table from `first` up to `stop`.
 
-    For text `place` is where they are in the table's copy.
+    For text, `place` is the position of these rows in the table's copy.
     """
 
     table: Any
@@ -87,7 +87,7 @@ class BlockReader:
 
     @property
     def name(self):
-        """What an error calls the block."""
+        """Name of the block in errors."""
         return f"{self.table} (rows {self.first} to {self.stop - 1})"
 
     def __call__(self):
@@ -95,11 +95,11 @@ class BlockReader:
         return self.table.block(self)
 
 
-BUFFER = 1 << 20  # bytes of a column of a large row group that are read at a time
+BUFFER = 1 << 20  # bytes that are read at a time from a column of a large row group
 
 
 class ParquetTable:
-    """A Parquet file; `sizes` are the rows of its row groups."""
+    """Parquet file; `sizes` are the numbers of rows of its row groups."""
 
     is_numbered = False
 
@@ -116,20 +116,20 @@ class ParquetTable:
         return self.path
 
     def _stamp(self):
-        """Size and time of the last change."""
+        """Return size and modification time."""
         facts = os.stat(self.path)
         return facts.st_size, facts.st_mtime_ns
 
     def _opened(self, buffer=0):
-        """The file of pyarrow, which reads columns whole, or so many bytes at a time."""
+        """Open the file with pyarrow, to read columns whole or some bytes at a time."""
         parquet = import_extra("pyarrow.parquet", "data", f"reading {self} as Parquet")
         try:
             return parquet.ParquetFile(self.path, buffer_size=buffer, pre_buffer=False)
-        except (OSError, ValueError) as error:  # every error of pyarrow is one of the two
+        except (OSError, ValueError) as error:  # pyarrow raises only these two types of errors
             raise ValueError(f"{self} cannot be read as Parquet: {error}") from error
 
     def _goals(self, rows):
-        """Ends of row groups, small ones together; those of equal parts of large ones."""
+        """Return ends of row groups; small groups are joined and large ones divided evenly."""
         last = at = 0
         for size in self.sizes:
             if at > last and at + size - last > rows:
@@ -140,7 +140,7 @@ class ParquetTable:
             at += size
 
     def pieces(self, roles, rows, whole):
-        """The ends (first, stop) of blocks of about so many rows; no query is cut if `whole`."""
+        """Return the ends (first, stop) of blocks of about `rows` rows; queries stay `whole`."""
         cuts, n, found = Cuts(self._goals(rows)), sum(self.sizes), []
         qid = [roles.qid] if whole and roles.qid is not None else []
         for batch in self._batches(qid, 0, n):
@@ -149,7 +149,7 @@ class ParquetTable:
         return list(zip(found, [*found[1:], n]))
 
     def _batches(self, columns, first, stop, rows=CHUNK):
-        """Record batches of so many rows or fewer, with the rows from `first` up to `stop`."""
+        """Yield record batches of the rows from `first` up to `stop`."""
         ends = list(accumulate(self.sizes))
         groups = [i for i, n in enumerate(self.sizes) if ends[i] > first and ends[i] - n < stop]
         at = ends[groups[0]] - self.sizes[groups[0]] if groups else 0
@@ -167,20 +167,20 @@ class ParquetTable:
             raise ValueError(f"{self} cannot be read as Parquet: {error}") from error
 
     def block(self, reader):
-        """The block of a reader; a ValueError if the file has changed since it was first read."""
+        """Read a block; ValueError if the file has changed since it was first read."""
         if self._stamp() != self.stamp:
             raise ArgumentError(
                 f"{self} has changed since it was first read",
                 "a file that stays as it is until the computation ends",
             )
         columns, first, stop = reader.roles.columns, reader.first, reader.stop
-        # one batch is brought into one array soonest
+        # a single batch is converted fastest
         frame = _frame(list(self._batches(columns, first, stop, stop - first)), columns)
         return reader.roles.read(self, frame, first, reader.name)
 
 
 def _frame(batches, columns):
-    """Columns of record batches as one DataFrame, those of one type in one array."""
+    """Join record batches into one DataFrame, with one array for each type."""
     import pyarrow
 
     table = pyarrow.Table.from_batches(batches).select(columns)
@@ -192,9 +192,9 @@ COPIES = WeakSet()  # temporary files of this process
 
 
 class TextCopy:
-    """A temporary file with what was read from text, which is thus parsed once.
+    """Temporary file with the parsed contents of a text, so that the text is parsed once.
 
-    It is deleted with its last reader in the process that made it, or when that process ends.
+    It is deleted with its last reader in the process that created it, or when that process ends.
     """
 
     def __init__(self, path=None):
@@ -205,16 +205,16 @@ class TextCopy:
             self.remove = finalize(self, _remove, self.path, os.getpid())
             COPIES.add(self)
 
-    def __reduce__(self):  # another process only reads it
+    def __reduce__(self):  # other processes only read it
         return TextCopy, (self.path,)
 
     def __deepcopy__(self, memo):
         return self
 
     def add(self, table, arrays):
-        """The place of arrays (a dict) of numbers, or vectors of text, at the end of the file.
+        """Append arrays (a dict) of numbers or vectors of text, and return their position.
 
-        Raises an OSError if there is no room for them.
+        Raises an OSError if the folder is full.
         """
         if hasattr(X := arrays["X"], "indptr"):
             parts = {f"X.{name}": getattr(X, name) for name in ("data", "indices", "indptr")}
@@ -239,7 +239,7 @@ class TextCopy:
         return place
 
     def read(self, table, place):
-        """The arrays at a place."""
+        """Read the arrays at a position."""
         try:
             with open(self.path, "rb") as file:
                 file.seek(place)
@@ -262,13 +262,13 @@ def _remove(path, owner):
 
 
 def remove_copies():
-    """Delete the temporary files of this process, which is about to be ended."""
+    """Delete the temporary files of this process before it ends."""
     for copy in list(COPIES):
         copy.remove()
 
 
 class TextTable:
-    """Text, which is parsed once, into a :class:`TextCopy`."""
+    """Base class of text files, which are parsed once into a :class:`TextCopy`."""
 
     copy: TextCopy
 
@@ -279,12 +279,12 @@ class TextTable:
         return self.path
 
     def open(self):
-        """A binary stream of the text, packed or not."""
+        """Open a binary stream of the text, unpacked if necessary."""
         packed = self.path.lower().endswith(".gz")
         return gzip.open(self.path, "rb") if packed else open(self.path, "rb")
 
     def pieces(self, roles, rows, whole):
-        """As for :class:`ParquetTable`, with the place of each block in the copy of the text."""
+        """As in :class:`ParquetTable`, with the position of each block in the copy of the text."""
         cuts, parts, found = Cuts(count(rows, rows)), [], []
 
         def close():
@@ -309,9 +309,9 @@ class TextTable:
 
 
 def _joined(arrays):
-    """Arrays, or sparse matrices, that stand one below the other.
+    """Stack arrays or sparse matrices vertically.
 
-    NumPy would round whole numbers of several types, which are query ids, to float64.
+    NumPy would round query ids of several integer types to float64.
     """
     if isinstance(arrays[0], np.ndarray):
         whole = [A for A in arrays if A.dtype.kind in "iu"]
@@ -332,12 +332,12 @@ def _joined(arrays):
 
 
 class CSVText(TextTable):
-    """Text with a header.
+    """Text table with a header.
 
     Attributes
     ----------
     words : set of str
-        Columns of ids or names that are read as text, since some rows hold words.
+        Columns of ids or names that are read as text because some rows contain words.
     """
 
     is_numbered = False
@@ -349,12 +349,12 @@ class CSVText(TextTable):
         self.words = {n for n in start if len(start) and start[n].dtype.kind not in "iuf"}
 
     def chunks(self, roles, rows):
-        """The arrays of so many rows after the other, by the names that a block has for them."""
+        """Yield the arrays of successive rows, by the names that a block gives them."""
         import pandas as pd
 
         with self.open() as head, self.open() as stream:
             named = {name for name in (roles.qid, roles.name) if name is not None}
-            names = pd.read_csv(head, nrows=0, **self.how).columns  # with the spaces around them
+            names = pd.read_csv(head, nrows=0, **self.how).columns  # including spaces around them
             text = {name: str for name in names if name.strip() in named & self.words}
             with csv_errors(self):
                 frames, first = pd.read_csv(stream, chunksize=rows, dtype=text, **self.how), 0
@@ -378,16 +378,16 @@ class CSVText(TextTable):
 
 
 class NumberedText(TextTable):
-    """SVMlight or LETOR text.
+    """SVMlight or LETOR text file.
 
     Attributes
     ----------
     indices : (int, int)
-        The first feature, 0 or 1, and the last. Files that are read together have them in common.
+        The first feature, 0 or 1, and the last; common to files that are read together.
     entries : int
-        The number of features that its lines mention.
+        Number of entries that its lines contain.
     stays_sparse : bool
-        Whether its blocks do. Files that are read together have it in common.
+        Whether its blocks stay sparse; common to files that are read together.
     has_ids : bool
         Whether its lines name queries.
     has_names : bool
@@ -411,7 +411,7 @@ class NumberedText(TextTable):
         return ["label", *ids, *(f"feature {j}" for j in range(first, last + 1))]
 
     def chunks(self, roles, rows):
-        """As of :class:`CSVText`, with sparse X; the indices are known afterwards."""
+        """As in :class:`CSVText`, with sparse X. The indices are known afterwards."""
         first, named = 0, self.has_names
         with self.open() as stream:
             while lines := list(islice(stream, rows)):
@@ -432,7 +432,7 @@ class NumberedText(TextTable):
                 first += len(y)
 
     def block(self, reader):
-        """The block of a reader; features that no file mentions are 0."""
+        """Read a block; features that no file mentions are 0."""
         from scipy.sparse import csr_array
 
         arrays, (low, high) = self.copy.read(self, reader.place), self.indices
@@ -446,16 +446,14 @@ class NumberedText(TextTable):
 
 
 def files_of(paths):
-    """Paths of files, as a list of str; those of a pattern are sorted.
+    """Return paths of files as a list of str, sorted for a pattern.
 
     Raises
     ------
     TypeError
-        If `paths` is no path, and no list of them.
+        If `paths` is neither a path nor a list of paths.
     FileNotFoundError
-        If a pattern has no file.
-    ValueError
-        If there is none, or one twice.
+        If no file matches a pattern. ValueError If there is no path, or a path occurs twice.
     """
     several = [paths] if isinstance(paths, (str, PathLike)) else paths
     if not isinstance(several, Sequence) or not all(
@@ -479,7 +477,7 @@ def files_of(paths):
 
 
 def open_table(path):
-    """A file that is to be read in blocks.
+    """Open a file that is read in blocks.
 
     Parameters
     ----------
@@ -495,7 +493,7 @@ def open_table(path):
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     ValueError
-        If it is empty, is not what its ending says, or cannot be read in pieces.
+        If the file is empty, has other contents than its ending says, or cannot be read in pieces.
     """
     if str(path) == "-" or Path(path).is_fifo():
         raise ArgumentError(
@@ -512,7 +510,7 @@ def open_table(path):
 
 
 def require_columns(first, table, wanted, exactly):
-    """A ValueError if a file lacks a column, or, if they must agree exactly, has one too many."""
+    """Raise a ValueError if a file lacks a column or, if `exactly`, has an extra one."""
     missing = [name for name in wanted if name not in table.columns]
     if missing:
         raise ValueError(
@@ -528,7 +526,7 @@ def require_columns(first, table, wanted, exactly):
 
 
 def open_tables(paths):
-    """The files that paths mean, as a list; a ValueError if they are of two kinds."""
+    """Return the files of some paths as a list; ValueError if they are of two kinds."""
     tables = [open_table(path) for path in files_of(paths)]
     first = tables[0]
     for table in tables[1:]:
@@ -542,19 +540,19 @@ def open_tables(paths):
 
 
 def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=True):
-    """Blocks of files that are read alike, and the :class:`Roles` of their columns.
+    """Return blocks of similar files, and the :class:`Roles` of their columns.
 
     Parameters
     ----------
     tables : list
     roles_of : function
-        Of a table and its columns.
+        Function of a table and its columns that returns their roles.
     rows : int
-        About how many items a block has.
+        Approximate number of items in a block.
     exactly : bool
-        Whether the files must have equal columns.
+        Whether all files must have the same columns.
     whole : bool
-        Whether queries are not cut.
+        Whether queries stay in one block.
     """
     first, roles = tables[0], None
     if not first.is_numbered:
@@ -569,7 +567,7 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
             table.copy, table.words = copy, words
         found = [(table, piece) for table in tables for piece in table.pieces(roles, rows, whole)]
         if words == known:
-            break  # else words came after numbers, which are read again as text
+            break  # otherwise words followed numbers, and the columns are read again as text
     if not found:
         raise ValueError(f"{first} has names of columns but no rows.")
     sizes = [stop - start for _, (start, stop, *_) in found]
@@ -599,9 +597,10 @@ def read_blocks(
     rows: int = 1 << 18,
     worse_weight: str | None = None,
 ) -> Blocks:
-    """Items to rank in files, as blocks of whole queries that are read when they are used.
+    """Read items to rank from files, as blocks of whole queries that are read when needed.
 
-    Up to 256 MB of features are kept in memory once they are read; more are read in every pass.
+    Up to 256 MB of features stay in memory after the first pass; larger data are read in every
+    pass.
 
     Parameters
     ----------
@@ -609,55 +608,56 @@ def read_blocks(
         A file, a pattern such as ``"logs/*.parquet"``, or several of both: Parquet, CSV, or
         SVMlight/LETOR text as for :func:`rankbook.data.table.read_table`, all of one kind.
     target : str, optional
-        The column to rank by. Needed for CSV and Parquet, refused for SVMlight, which has a label.
+        The column to rank by. Required for CSV and Parquet; refused for SVMlight, which has a
+        label.
     qid : str, optional
-        The column that names the query of a row, or "none"; by default found by its name.
+        The column with the query of each row, or "none". By default it is found by its name.
     features : sequence of str, optional
-        The columns that are features; by default all that are not named otherwise. Features that
-        SVMlight text does not mention are 0.
+        The feature columns; by default all columns without another role. Features that SVMlight
+        text does not mention are 0.
     weight : str, optional
         The column of the weights of items.
     drop : sequence of str, optional
         Columns to leave out.
     rows : int, default 2**18
-        About how many items a block has. Queries are not split; the rows of a query must be
-        contiguous.
+        Approximate number of items in a block. Queries are not split, and the rows of a query must
+        be contiguous.
     worse_weight : str, optional
-        The column of the weights of items as the worse one of a preference; `weight` then names
-        those as the better one, see :class:`rankbook.Block`.
+        The column of the item weights as the worse item of a preference. `weight` is then the
+        column of their weights as the better item, see :class:`rankbook.Block`.
 
     Returns
     -------
     Blocks
-        Items are float64, or float32 if all features of a file are; CSR for SVMlight text that
-        stays sparse, see :func:`rankbook.data.table.read_table`.
+        Items are float64, or float32 if all features of a file are float32. SVMlight text that
+        stays sparse becomes CSR, see :func:`rankbook.data.table.read_table`.
 
     Raises
     ------
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     OSError
-        If the temporary folder has no room for a copy of text.
+        If a copy of text does not fit in the temporary folder.
     ValueError
         In the same cases as :func:`rankbook.data.table.read_table`, and if files differ in their
         columns. NaN, infinity and words raise an error with the file and the row: in text
-        immediately, in Parquet when the block is read. A Parquet file that changes while it is used
-        is refused.
+        immediately, in Parquet when the block is read. A Parquet file that changes during use is
+        refused.
 
     Warns
     -----
     Assumption
-        If query ids, or decimal commas, were guessed.
+        If query ids or decimal commas were guessed.
 
     Notes
     -----
-    For Parquet, one pass over the column of queries. A block of n items takes 16 n d bytes while it
-    is read, and 8 n d bytes after that. Row groups should have about `rows` rows; for larger ones,
-    each block also reads the rows of its group before the block. Text is parsed once, and copied to
-    a file in the temporary folder (see :func:`tempfile.gettempdir`), from which all passes read: 8
-    bytes for each feature of a row, in SVMlight 12 for each that a line mentions. The file is
-    deleted with the blocks, at the latest when Python ends. Workers of Dask on other machines must
-    share that folder.
+    For Parquet, the function reads the column of queries once. A block of n items takes 16 n d
+    bytes while it is read, and 8 n d bytes after that. Row groups should have about `rows` rows;
+    for larger ones, each block also reads the rows of its group before the block. Text is parsed
+    once and copied to a file in the temporary folder (see :func:`tempfile.gettempdir`), from which
+    all passes read. The copy takes 8 bytes for each feature of a row; for SVMlight it takes 12
+    bytes for each entry. The file is deleted with the blocks, at the latest when Python ends.
+    Workers of Dask on other machines must share that folder.
 
     Examples
     --------

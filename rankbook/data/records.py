@@ -1,4 +1,4 @@
-"""Files of preferences between items: pairs, matches, clicks, rankings and orders."""
+"""Readers of preference files: pairs, matches, clicks, rankings and orders."""
 
 import inspect
 from collections.abc import Sequence
@@ -31,14 +31,14 @@ def read_preferences(
         A table with a header: CSV, TSV or Parquet, packed by gzip or not, as for
         :func:`rankbook.read_table`.
     form : {"pairs", "matches", "clicks", "rankings", "orders"}, default "pairs"
-        Meaning of a row. "pairs": a winner and a loser; a table without losers, whose column winner
-        holds the names of two other columns, such as model_a and model_b, is read as "matches" with
-        these sides, the left one at home. Where there is a column tie, it says which pairs are
-        ties. "matches": home, away and result. "clicks": a session, an item that it showed, its
-        rank and whether it was clicked. "rankings": a ranking, an item and its rank, 1 for the
-        best. "orders": a whole ranking, its items from left to right, the best first; columns may
-        have any names, and cells at the end may be empty. If the table has other columns, name the
-        columns of the items: ``item=["best", "middle", "worst"]``.
+        Meaning of a row. "pairs": a winner and a loser. A table without a column loser, whose
+        column winner contains the names of two other columns, such as model_a and model_b, is read
+        as "matches" between these two, the left one at home. A column tie marks ties. "matches":
+        home, away and result. "clicks": a session, an item shown in it, its rank and whether it was
+        clicked. "rankings": a ranking, an item and its rank (1 is best). "orders": a whole ranking,
+        the items from left to right, best first. Columns may have any names, and cells at the end
+        may be empty. If the table has other columns, name the columns of the items: ``item=["best",
+        "middle", "worst"]``.
     items : sequence of n distinct names, optional
         The name of each item, for instance ``data.item_names``. By default integers are row
         numbers, and other names are numbered as they first appear.
@@ -56,8 +56,8 @@ def read_preferences(
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     ValueError
-        If the file cannot be read, lacks a column, or has a row that is no preference; the file and
-        the row, counted from 0 after the header, are named.
+        If the file cannot be read, lacks a column, or has a row that is not a preference. The error
+        names the file and the row, counted from 0 after the header.
 
     Examples
     --------
@@ -114,11 +114,11 @@ def read_orders(
 
 
 def _read(kind, path, form, items, columns):
-    """Preferences or orders, `kind`, from a file."""
+    """Read preferences or orders, as `kind` says, from a file."""
     source = as_source(path)
     frame = read_frame(source)
     form, columns = form_of(frame, form, columns)
-    if form == "pairs" and "tie" in frame.columns:  # a tie is no win
+    if form == "pairs" and "tie" in frame.columns:  # a tie is not a win
         columns = dict(tie="tie") | columns
     make = getattr(kind, "from_rankings" if form == "orders" else f"from_{form}")
     taken = list(inspect.signature(make).parameters.values())[1:]
@@ -127,7 +127,7 @@ def _read(kind, path, form, items, columns):
         if name not in defaults:
             raise unknown_name("columns", name, defaults)
     of_table = {name: columns.get(name, name) for name, had in defaults.items() if had == name}
-    if form == "orders":  # columns of any names
+    if form == "orders":  # columns with any names
         some = columns.pop("item", list(frame.columns))
         of_table = dict(item=[some] if isinstance(some, str) else list(some))
     named = {name: value for name, value in columns.items() if not isinstance(value, int)}
@@ -157,9 +157,10 @@ def _read(kind, path, form, items, columns):
 
 
 def form_of(frame, form, columns):
-    """The form and columns of a table, in which pairs may turn out to be matches.
+    """Return the form and columns of a table; pairs may turn out to be matches.
 
-    They do if there is no loser, and the column winner holds the names of two other columns.
+    This is the case if there is no column loser, and the column winner contains the names of two
+    other columns.
     """
     winner = columns.get("winner", "winner")
     if form != "pairs" or {"loser", "tie"} & columns.keys() or "loser" in frame.columns:
@@ -175,12 +176,12 @@ def form_of(frame, form, columns):
 
 
 def orders_of(source, frame):
-    """The items of each row of a table (r, k) as lists, from left to right; empty cells end a row.
+    """Return the items of each row of a table (r, k), left to right; empty cells end a row.
 
     Raises
     ------
     ValueError
-        If a cell that is empty comes before one that is not, or all columns have names of items.
+        If an empty cell precedes a nonempty one, or the column names are items.
     """
     if set(frame.columns).issubset(frame.to_numpy(dtype=object).ravel().tolist()):
         raise ValueError(
@@ -194,7 +195,7 @@ def orders_of(source, frame):
             f"{source} has an empty cell in row {row[0]}, column {frame.columns[column[0]]!r}, and "
             "items after it; expected empty cells at the end of a row only."
         )
-    numbers = frame.select_dtypes("float")  # integers, in columns that end early
+    numbers = frame.select_dtypes("float")  # integers, read as floats in columns that end early
     whole = [name for name in numbers if (numbers[name].dropna() % 1 == 0).all()]
     cells = frame.astype(dict.fromkeys(whole, "Int64")).to_numpy(dtype=object)
     return [cell[known].tolist() for cell, known in zip(cells, here)]

@@ -1,4 +1,4 @@
-"""Parts of a data set, drawn by query or given as files, and standardizing."""
+"""Splits of a data set, at random or from files, and standardisation."""
 
 from collections import namedtuple
 from dataclasses import dataclass, replace
@@ -18,7 +18,8 @@ from .table import PARTS, Dataset, Source, find_roles, read_frame, require_ids, 
 def _assign(cards, n, rng):
     """Assign `cards` (0 twice, 1, ...) to n places.
 
-    Each block of neighbours gets every card; a last short block a 0, then different others.
+    Each block of neighbours gets every card. A short last block gets a 0, then different other
+    cards.
     """
     blocks, rest = divmod(n, len(cards))
     full = rng.permuted(np.tile(cards, (blocks, 1)), axis=1).ravel()
@@ -27,7 +28,7 @@ def _assign(cards, n, rng):
 
 
 def _refuse_torn(labels, groups, said, accepted):
-    """An ArgumentError if rows that share a label do not share a group; `said` takes two rows."""
+    """Refuse rows that share a label but not a group; `said` is a template for two rows."""
     order = np.lexsort((groups, labels))
     same = labels[order][1:] == labels[order][:-1]
     torn = np.flatnonzero(same & (groups[order][1:] != groups[order][:-1]))
@@ -37,18 +38,17 @@ def _refuse_torn(labels, groups, said, accepted):
 
 
 def split(data, seed=0, parts=PARTS):
-    """The part of each item: train, validation or test.
+    """Assign each item to a part: train, validation or test.
 
     Parameters
     ----------
     data : Dataset
-        Its own parts are kept; a part that it lacks is assigned from its training part (from
-        everything, if it has no parts): two items, queries or groups stay in training for one that
-        goes to each missing part.
+        Its own parts are kept. Missing parts are drawn from its training part, or from all rows if
+        it has no parts: for every item, query or group in a missing part, two stay in training.
     seed : int >= 0, default 0
         Of the assignment.
     parts : tuple of str, default all three
-        The parts that there have to be, "train" first.
+        The required parts, "train" first.
 
     Returns
     -------
@@ -59,13 +59,13 @@ def split(data, seed=0, parts=PARTS):
     Raises
     ------
     ValueError
-        If the data's own parts have no "train" or tear a group, a query has rows of two groups,
+        If the data's own parts have no "train" or divide a group, a query has rows of two groups,
         there are fewer queries or groups than parts, or `seed` is negative.
 
     Notes
     -----
-    O(n log n). Groups and queries are never torn apart; without them each part gets its share of
-    each block of neighbouring y.
+    O(n log n). Groups and queries are never divided. Without them each part gets its share of each
+    block of neighbouring y.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ArgumentError(f"seed is {seed!r}", "an integer >= 0")
@@ -117,7 +117,7 @@ def split(data, seed=0, parts=PARTS):
 
 
 def extent(block):
-    """Whether items are sparse, their number, and sum, minimum and maximum (d,) of features."""
+    """Return whether items are sparse, their number, and sum, minimum and maximum of features."""
     X, sparse = block.X, not isinstance(block.X, np.ndarray)
     ends = [X.min(axis=0), X.max(axis=0)]
     ends = [end.toarray().ravel() for end in ends] if sparse else ends
@@ -125,13 +125,13 @@ def extent(block):
 
 
 def extent_of_both(first, second):
-    """The extent of two blocks together."""
+    """Combine the extents of two blocks."""
     (one, n, total, low, high), (other, m, more, lower, higher) = first, second
     return one or other, n + m, total + more, np.minimum(low, lower), np.maximum(high, higher)
 
 
 def squares(block, centre):
-    """The sum (d,) of the squared deviations of a block's features."""
+    """Return the sum (d,) of the squared deviations of a block's features."""
     X, d = block.X, len(centre)
     if isinstance(X, np.ndarray):
         return ((X - centre) ** 2).sum(axis=0)
@@ -140,18 +140,18 @@ def squares(block, centre):
 
 
 def scaling(X):
-    """What standardises items: subtract `centre`, multiply by `factor`.
+    """Compute the `centre` to subtract and the `factor` to multiply by, to standardise items.
 
     Parameters
     ----------
     X : ndarray or csr_array of shape (n, d), or Blocks
-        Training items. Of blocks there are two passes.
+        Training items. Blocks are read twice.
 
     Returns
     -------
     centre, factor : ndarrays of shape (d,)
-        Means, or 0 for sparse items, which would not stay sparse; and the inverse of the standard
-        deviations, 0 for a constant column.
+        Means (0 for sparse items, because they would not stay sparse), and inverse standard
+        deviations (0 for a constant column).
 
     Raises
     ------
@@ -160,7 +160,7 @@ def scaling(X):
     """
     blocks = X if isinstance(X, BlocksLike) else Blocks([CheckedBlock(X, None)])
     sparse, n, total, low, high = blocks.reduce(extent, blocks.items, combine=extent_of_both)
-    constant = low == high  # the deviation of 0.1, 0.1, 0.1 is not 0 to the last bit
+    constant = low == high  # the computed deviation of 0.1, 0.1, 0.1 is not exactly 0
     with np.errstate(over="ignore", invalid="ignore"):
         centre = total / n
         deviation = np.sqrt(blocks.reduce(squares, blocks.items, centre) / n)
@@ -174,7 +174,7 @@ def scaling(X):
 
 
 def standardised(X, centre, factor):
-    """Items (n, d) less `centre`, times `factor`. Sparse items stay sparse if all of it is 0."""
+    """Standardise items (n, d). Sparse items stay sparse if `centre` is 0."""
     if not isinstance(X, np.ndarray) and not centre.any():
         X = X.copy()
         X.data = X.data * factor[X.indices]
@@ -191,7 +191,7 @@ Part.__doc__ = (
 
 @dataclass(frozen=True, eq=False)
 class PreferredItems:
-    """Items without scores, and preferences between them for each part.
+    """Items without scores, and the preferences of each part between them.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ class PreferredItems:
     encoding : Encoding, optional
         As of :class:`rankbook.datasets.Dataset`.
     groups : ndarray of shape (n,), optional
-        Groups of the items, such as hospitals.
+        Group of each item, such as a hospital.
     """
 
     X: np.ndarray
@@ -217,17 +217,17 @@ class PreferredItems:
 
     @property
     def is_survival(self):
-        """Whether the preferences are those of survival times."""
+        """Whether the preferences come from survival times."""
         return self.prefs["train"].survival is not None
 
     @property
     def events(self):
-        """The number of items whose survival time ended in an event; None for other preferences."""
+        """Number of items with an observed event; None without survival times."""
         return int(self.prefs["train"].survival["event"].sum()) if self.is_survival else None
 
 
 def compared(prefs):
-    """The rows that take part in preferences; of survival times, of which the part has weights."""
+    """Return the rows that take part in preferences (for survival times, those with weights)."""
     if isinstance(prefs, Orders):
         return np.unique(prefs.item)
     if prefs.survival is not None:
@@ -236,17 +236,17 @@ def compared(prefs):
 
 
 def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=False):
-    """The parts of a data set, standardised.
+    """Split a data set and standardise its parts.
 
     Parameters
     ----------
     data : Dataset or PreferredItems
-        Of the latter, each part has all items, and those that its preferences compare are its rows;
-        of survival times each part has its rows alone.
+        With PreferredItems, each part has all items, and its rows are those that its preferences
+        compare. With survival times, each part has only its own rows.
     graph : {"full", "star"}, default "full"
-        Preferences of the training part; the others always have the full graph.
+        Graph of the training preferences; other parts always use the full graph.
     standardize : bool, default True
-        With mean and standard deviation of the training part.
+        Whether to use mean and standard deviation of the training part.
     seed : int, default 0
         See :func:`split`.
     parts : tuple of str, default all three
@@ -258,7 +258,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=Fa
     -------
     parts : dict from "train" and the other names to Part
     how : str
-        How the data were split.
+        Description of the split.
     centre, factor : ndarrays of shape (d,)
 
     Raises
@@ -282,7 +282,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=Fa
     for name, at in rows.items():
         if not graded:
             prefs, items = data.prefs[name], X
-            if prefs.survival is not None:  # patients of other parts take part in nothing
+            if prefs.survival is not None:  # patients of other parts are not compared
                 prefs, items = prefs[at], X[at]
             found[name] = Part(at, items, None, None, prefs)
             continue
@@ -305,32 +305,32 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=Fa
 
 
 def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **survival):
-    """Read a data set that has a file for each part, such as those of LETOR and TREC.
+    """Read a data set that has one file for each part, as in LETOR and TREC.
 
     Parameters
     ----------
     files : dict from "train", "validation" and "test" to str or path
-        Of "train" at least, in any format of :func:`rankbook.data.table.read_table`.
+        At least "train", in any format of :func:`rankbook.data.table.read_table`.
     target, qid, drop, name
-        Columns, as there; they are those of the training file.
+        Columns of the training file, as in that function.
     learnt : sequence of str, optional
-        "encode" and "impute": what is learnt from the training file, see
+        "encode" and "impute": codes and fill values learnt from the training file, see
         :func:`rankbook.data.encoding.learn_encoding`.
     **survival
-        Columns time and event, in place of a target, and group_split.
+        Columns time and event, instead of a target, and group_split.
 
     Returns
     -------
     Dataset, or PreferredItems for survival times
-        Its `parts` say which file a row is from; of survival times each part has the preferences
-        between its rows. Features are those of the training file, by name.
-        Of SVMlight text they are all that a file mentions: other files have zeros there.
+        `parts` contains the file of each row. With survival times, each part has the preferences
+        between its rows. Features are those of the training file, by name. For SVMlight text they
+        are all features that a file mentions; other files have zeros there.
 
     Raises
     ------
     OSError, ValueError
-        As :func:`rankbook.data.table.read_table`; or if a file is given twice, lacks a column, or
-        is SVMlight text where another is not.
+        As in :func:`rankbook.data.table.read_table`. Also if a file is given twice or lacks a
+        column, or if only some files are SVMlight text.
 
     Warns
     -----
@@ -388,7 +388,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
     joined = lambda name: stacked([getattr(block, name) for block in blocks])
     if ids:
         number, labels = pd.factorize(pd.concat(ids, ignore_index=True))
-        if roles.time is None:  # strata may be in several files
+        if roles.time is None:  # a stratum may be in several files
             _warn_of_shared(number, labels, part, sources)
     qid = number.astype(np.int64) if ids else None
     more = dict(name=", ".join(source.name for source in sources.values()), encoding=roles.encoding)
@@ -409,7 +409,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
 
 
 def _warn_of_shared(query, labels, part, sources):
-    """A warning if a query has rows of two parts; `labels` are the ids of the numbers `query`."""
+    """Warn if a query has rows in two parts; `labels` are the ids of the numbers `query`."""
     for one, other in combinations(sources, 2):
         shared = np.intersect1d(query[part == one], query[part == other])
         if shared.size:

@@ -1,4 +1,4 @@
-"""Tables of items: data sets, and the files that hold them."""
+"""Tables of items: data sets and their files."""
 
 import codecs
 import csv
@@ -38,7 +38,7 @@ PARTS = ("train", "validation", "test")
 
 
 def _as_names(name, value, count, what):
-    """A list of str, one for each column or row of X, or None."""
+    """Return a list of str, one for each column or row of X, or None."""
     if value is None:
         return None
     if np.ndim(value) != 1:
@@ -50,35 +50,35 @@ def _as_names(name, value, count, what):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Items to rank, with what is known about them.
+    """Items to rank, with their scores, queries and descriptions.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d)
-        Features, one row an item, not standardised; kept as float64, or as CSR if it is sparse.
+        Features, one row for each item, not standardised; stored as float64, or as CSR if sparse.
     y : array-like of shape (n,)
-        Scores; higher is preferred. Kept as float64.
+        Scores; higher is preferred. Stored as float64.
     qid : array-like of int of shape (n,), optional
         The query of each row; only items of one query are compared. None means one query.
     name, description, source, licence : str, default ""
-        Texts for the reader: a short name, one sentence about the data, their authors and where to
-        find them, and the terms of use.
+        Texts for people: a short name, one sentence about the data, their authors and where to find
+        them, and the terms of use.
     feature_names : list of str, optional
-        One for each column of `X`; default ``x0, x1, ...``.
+        One for each column of `X`; by default ``x0, x1, ...``.
     parts : array-like of str of shape (n,), optional
-        "train", "validation" or "test" for data that come with their own split.
+        "train", "validation" or "test", for data with their own split.
     groups : array-like of int or str of shape (n,), optional
-        What each row belongs to, such as a user: the rows of one group stay in one part when the
-        data are split. Items of different groups are compared all the same.
+        Group of each row, such as a user. A split keeps the rows of a group in one part. Items of
+        different groups are still compared.
     item_names : list of str, optional
-        What each row is called, for the reader.
+        Name of each row, for people.
     encoding : optional
-        How the command line turned text and gaps into features.
+        Conversion of text and gaps to features by the command line.
 
     Raises
     ------
     ValueError, TypeError
-        If shapes disagree, or `X` or `y` holds anything but finite numbers.
+        If shapes disagree, or `X` or `y` contains entries that are not finite numbers.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class Dataset:
             object.__setattr__(self, field, value)  # the dataclass is frozen
 
     def _facts(self):
-        """Pairs (what, how many) that describe it."""
+        """Return pairs (name, number) that describe the data set."""
         levels, sizes = np.unique(self.y, return_counts=True)
         few = ", ".join(f"{size} at {level:g}" for level, size in zip(levels, sizes))
         many = f"{len(levels)} levels from {levels[0]:g} to {levels[-1]:g}"
@@ -172,16 +172,16 @@ _FORMATS = {
 
 
 def is_file_name(text):
-    """Whether a text has the ending of a file of data, or a folder in it."""
+    """Return whether a text has the ending of a data file, or contains a folder."""
     text = str(text).lower().removesuffix(".gz")
     return "/" in text or os.sep in text or text.endswith(tuple(_FORMATS))
 
 
-STEP, RATIO = 2**24, 200  # bytes read at a time; the largest factor by which gzip may unpack
+STEP, RATIO = 2**24, 200  # bytes read at a time; largest ratio of gzip
 
 
 def _read_all(name, stream, most=math.inf):
-    """All bytes of a stream; an error if they are more than `most`, or than memory can hold."""
+    """Read all bytes of a stream; refuse more than `most`, or more than fit in memory."""
     found = bytearray()
     while step := stream.read(STEP):
         found += step
@@ -197,8 +197,8 @@ def _read_all(name, stream, most=math.inf):
 class Source:
     """A file, a pipe or standard input.
 
-    It has its name in error messages, the ending of its format (None for standard input, and for
-    a pipe without one), its kind (see :func:`format_of`), and its bytes, as often as asked for.
+    It stores the name for error messages, the ending (None for standard input, and for a pipe
+    without one), and the kind (see :func:`format_of`). Its bytes can be read several times.
     """
 
     def __init__(self, path):
@@ -226,7 +226,7 @@ class Source:
             if packed or is_pipe:
                 with open(path, "rb") as stream:
                     content = _read_all(self, stream)
-            if is_pipe and not self.ending:  # one that a shell made
+            if is_pipe and not self.ending:  # a pipe of a shell
                 self.ending, packed = None, content.startswith(GZIP)
         self.content = content
         if packed:
@@ -243,20 +243,20 @@ class Source:
         return self.label
 
     def open(self):
-        """A binary stream, from the beginning."""
+        """Open a binary stream at the beginning."""
         return open(self.path, "rb") if self.content is None else io.BytesIO(self.content)
 
     @property
     def is_numbered(self):
-        """Whether it is SVMlight text, whose features have numbers for names."""
+        """Whether the source is SVMlight text, whose feature names are numbers."""
         return self.kind == "SVMlight text"
 
 
 def as_source(path):
-    """The :class:`Source` of a path; one that is there already as it is."""
+    """Return the :class:`Source` of a path; a Source is returned unchanged."""
     if isinstance(path, Source):
         return path
-    if isinstance(path, str) and path == "-":  # a notebook has no input to read
+    if isinstance(path, str) and path == "-":  # a notebook has no standard input
         raise ArgumentError("path is '-'", "a file", "Only the command line reads standard input.")
     return Source(path)
 
@@ -265,17 +265,17 @@ _SVMLIGHT_LINE = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+(?:qid:\S+|\d+:[
 
 
 class Assumption(UserWarning):
-    """What a file was taken for without having been told."""
+    """Warning about an assumption on the contents of a file."""
 
 
 def format_of(source):
-    """The format that the ending promises, unless the content says otherwise.
+    """Return the format of a file by its ending, and check it against the content.
 
-    For standard input it is what the content says.
+    The format of standard input is determined from the content.
     """
     with source.open() as stream:
         head, ending, first = stream.read(2**16), source.ending, ""
-    try:  # the text may stop in the middle of a letter
+    try:  # the text may end in the middle of a character
         text = codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
         text = "\0"
@@ -314,7 +314,7 @@ def format_of(source):
 
 
 def check_names(path, names):
-    """Refuse columns that have no name, or that of another."""
+    """Refuse columns without a name, and names that occur twice."""
     for j, name in enumerate(names):
         if not name:
             raise ValueError(
@@ -329,13 +329,13 @@ def check_names(path, names):
 
 
 def not_a_number(column):
-    """The first entry of a column that is not a number: its row and itself.
+    """Return row and value of the first entry of a column that is not a number.
 
-    The column is of words, dates or mixtures; in a column of numbers the answer is None.
+    The column contains words, dates or mixtures. For a numeric column the function returns None.
     """
     import pandas as pd
 
-    # numbers kept as objects, such as integers beyond 64 bits
+    # numbers stored as objects, such as integers beyond 64 bits
     exact = (
         "integer",
         "floating",
@@ -345,7 +345,7 @@ def not_a_number(column):
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.infer_dtype(column) in exact:
         return None
     bad = column.notna().to_numpy()
-    # among words, some may be readable as numbers
+    # some words may be readable as numbers
     if pd.api.types.is_string_dtype(column.dropna()):
         bad = bad & pd.to_numeric(column, errors="coerce").isna().to_numpy()
     row = int(np.argmax(bad))
@@ -353,7 +353,7 @@ def not_a_number(column):
 
 
 def separator_of(source):
-    """What separates columns: comma, semicolon or tab, by which gives the header most names."""
+    """Return the separator (comma, semicolon or tab) that splits the header most often."""
     with (
         source.open() as stream,
         io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
@@ -373,7 +373,7 @@ def csv_errors(source):
 
     wrong = (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning)
     try:
-        with warnings.catch_warnings():  # pandas only warns when it drops the end of a row
+        with warnings.catch_warnings():  # pandas only warns if it drops the end of a row
             warnings.simplefilter("error", pd.errors.ParserWarning)
             yield
     except (*wrong, UnicodeDecodeError, csv.Error) as error:
@@ -381,9 +381,9 @@ def csv_errors(source):
 
 
 def read_csv(source, separator=None, rows=None):
-    """A CSV file, or so many of its rows, as a data frame; and how pandas reads it, a dict.
+    """Read a CSV file, or some rows, as a data frame; return the options of pandas, too.
 
-    A row longer than the header is an error.
+    A row that is longer than the header is an error.
     """
     import pandas as pd
 
@@ -403,10 +403,10 @@ def read_csv(source, separator=None, rows=None):
         check_names(source, names)
         how |= dict(index_col=False, low_memory=False)
         if [*map(int, pd.__version__.split(".")[:2])] < [3, 1]:
-            how |= dict(float_precision="round_trip")  # later versions read numbers exactly anyway
+            how |= dict(float_precision="round_trip")  # the default of later versions
         how |= dict(skip_blank_lines=len(names) > 1)  # in one column they are values
         frame = read(**how, nrows=rows)
-        if how["sep"] == ";":  # commas may be decimal points: with which are fewer columns words?
+        if how["sep"] == ";":  # commas may be decimal points: fewer text columns decide
             commas = read(**how, nrows=rows, decimal=",")
             words = lambda table: sum(not_a_number(table[name]) is not None for name in table)
             if words(commas) < words(frame):
@@ -416,7 +416,7 @@ def read_csv(source, separator=None, rows=None):
 
 
 def read_parquet(source):
-    """A Parquet file as a data frame."""
+    """Read a Parquet file as a data frame."""
     import pandas as pd
 
     import_extra("pyarrow", "data", f"reading {source} as Parquet")
@@ -428,16 +428,16 @@ def read_parquet(source):
         need = f"the table of {rows:,} rows and {columns:,} columns in {source}"
         require_memory(8 * rows * columns, need, "read a part of it by rankbook.read_blocks")
         frame = pd.read_parquet(file).rename(columns=str)
-    except (OSError, ValueError) as error:  # every error of pyarrow is one of the two
+    except (OSError, ValueError) as error:  # pyarrow raises only these two types of errors
         raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
     check_names(source, list(frame.columns))
     return frame
 
 
 class NotNumbers(ValueError):
-    """Columns that can be no features; `columns` has their names, without the target.
+    """Error for columns that cannot be features; `columns` are their names.
 
-    `gaps` has the names of the columns, these or others, in which a row has no value.
+    `columns` does not contain the target. `gaps` are the names of all columns with a missing value.
     """
 
     def __init__(self, message, columns, gaps=()):
@@ -446,13 +446,13 @@ class NotNumbers(ValueError):
 
 
 class Gap(ArgumentError):
-    """A row that has no value in a column."""
+    """Error for a missing value in a column."""
 
     column = None
 
     @classmethod
     def at(cls, source, column, row, what="nothing"):
-        """The error for a row of a column."""
+        """Return the error for a row of a column."""
         place = f"{source} has {what} in row {row}, column {column!r}"
         error = cls(place, "finite numbers", "Rows count from 0, after any header.")
         error.column = column
@@ -460,10 +460,11 @@ class Gap(ArgumentError):
 
 
 def finite_numbers(source, frame, target=None, start=0, fill=None):
-    """The columns of a data frame, whose first row is number `start`, as a matrix of floats.
+    """Convert the columns of a data frame, whose first row has number `start`, to floats.
 
-    It is float64, or float32 if all columns are. Words, NaN and infinity are refused with their
-    place; but NaN becomes the number that `fill` has for its column, if given.
+    The matrix is float64, or float32 if all columns are float32. Words, NaN and infinity are
+    refused, and the error names the place. NaN is replaced by the `fill` value of its column, if
+    there is one.
     """
     kinds = set(frame.dtypes)
     if len(kinds) == 1 and kinds <= {np.dtype(np.float64), np.dtype(np.float32)}:
@@ -472,14 +473,14 @@ def finite_numbers(source, frame, target=None, start=0, fill=None):
         refuse_words(source, frame, target, start)
         try:
             X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-        except OverflowError:  # an integer of hundreds of digits, which is infinite as a float
+        except OverflowError:  # an integer of hundreds of digits is infinite as a float
             X = frame.astype(str).to_numpy(dtype=np.float64)
     X = X if fill is None else np.where(np.isnan(X), fill, X)
     return require_finite_rows(source, X, list(frame.columns), start=start)
 
 
 def refuse_words(source, frame, target=None, start=0):
-    """A :class:`NotNumbers` error for columns that are not numbers."""
+    """Return a :class:`NotNumbers` error for columns that are not numeric."""
     found = {name: place for name in frame.columns if (place := not_a_number(frame[name]))}
     if not found:
         return
@@ -497,9 +498,9 @@ def refuse_words(source, frame, target=None, start=0):
 
 
 def require_finite_rows(source, X, names, line=None, start=0):
-    """`X` itself, whose first row is number `start`, if all of it is finite.
+    """Return `X`, whose first row has number `start`, if all entries are finite.
 
-    NaN and infinity are refused with the row and column of the first, and its `line` as a text.
+    NaN and infinity are refused. The error names row, column and `line` of the first one.
     """
     bad = first_bad(X)
     if bad:
@@ -517,9 +518,9 @@ def require_finite_rows(source, X, names, line=None, start=0):
 
 
 def require_ids(source, column, start=0, what="query id"):
-    """A ValueError if a row of a column, the first of which is number `start`, has no query id.
+    """Raise a ValueError if a row of a column, whose first row has number `start`, lacks an id.
 
-    Nor may it be a floating point number so large that it may stand for several whole ones.
+    Floating-point ids that are too large to represent every integer are refused, too.
     """
     missing, values = column.isna().to_numpy(), column.to_numpy()
     if missing.any():
@@ -541,11 +542,10 @@ TARGET_NAMES = ("target", "label")
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of a table are: features, and perhaps a target, queries and others.
+    """Roles of the columns of a table: features, and optionally target, queries and others.
 
-    Each role is the name of a column, or None; `features` is a tuple of names. Features are columns
-    of numbers unless an `encoding` makes numbers of them, see
-    :class:`rankbook.data.encoding.Encoding`.
+    Each role is the name of a column, or None; `features` is a tuple of names. Features are numeric
+    columns unless an `encoding` converts them, see :class:`rankbook.data.encoding.Encoding`.
     """
 
     features: tuple
@@ -561,23 +561,23 @@ class Roles:
 
     @property
     def columns(self):
-        """The columns that have a role, features first."""
+        """Columns with a role, features first."""
         others = (self.target, self.qid, self.name, self.weight, self.group_split)
         others += (self.worse_weight, self.time, self.event)
         return [*self.features, *(column for column in others if column is not None)]
 
     def items(self, frame):
-        """The features of a data frame; those that SVMlight text does not mention are 0."""
+        """Return the features of a data frame; features that SVMlight text lacks are 0."""
         if isinstance(frame, SparseTable):
             return frame.items(self.features)
         lacking = {name: 0.0 for name in self.features if name not in frame.columns}
         return (frame.assign(**lacking) if lacking else frame)[list(self.features)]
 
     def read(self, source, frame, start=0, name="block"):
-        """A :class:`rankbook.data.blocks.CheckedBlock` of a data frame that was read from `source`.
+        """Make a :class:`rankbook.data.blocks.CheckedBlock` of a data frame from `source`.
 
-        The number of its first row is `start`. Numbers have to be finite; query ids are required
-        beside a target. The scores of survival times are a structured array.
+        Its first row has number `start`. Numbers must be finite, and query ids must not be missing.
+        The scores of survival times are a structured array.
         """
         if len(frame) == 0:
             raise ValueError(f"{source} has names of columns but no rows.")
@@ -618,7 +618,7 @@ class Roles:
         return CheckedBlock(X, **found, name=name, first=start, feature_names=names)
 
     def read_survival(self, source, frame, start=0):
-        """The structured array of a data frame's times and events, as of scikit-survival."""
+        """Return times and events of a data frame as a structured array of scikit-survival."""
         said = dict(time="a number", event="1 for the event and 0 for a censored time")
         for argument, wanted in said.items():
             column = frame[name := getattr(self, argument)]
@@ -650,18 +650,18 @@ class Roles:
 
 
 def is_sparse(n, d, entries):
-    """Whether n rows of d features of SVMlight text stay sparse: they are wide and nearly all 0."""
+    """Return whether n rows of SVMlight text stay sparse: many features, nearly all 0."""
     return d > 1000 and 20 * entries < n * d
 
 
 @dataclass(frozen=True)
 class SparseTable:
-    """A table of SVMlight text whose features stay sparse, read like a data frame.
+    """Table of SVMlight text with sparse features and an interface like a data frame.
 
     Parameters
     ----------
     others : DataFrame
-        The columns that are no features.
+        The columns that are not features.
     X : csr_array of shape (n, d)
     features : list of str
         Names of the columns of X.
@@ -683,7 +683,7 @@ class SparseTable:
         return name in self.columns
 
     def __getitem__(self, names):
-        """A column, or a data frame of those in a list."""
+        """Return a column, or a data frame of a list of columns."""
         if isinstance(names, str):
             return self[[names]][names]
         features = [name for name in names if name not in self.others]
@@ -691,7 +691,7 @@ class SparseTable:
         return self.others.assign(**columns)[names]
 
     def items(self, names):
-        """The features of these names as a csr_array; those that are not here are 0."""
+        """Return the named features as a csr_array; features that are not here are 0."""
         from scipy.sparse import csr_array
 
         (n, d), places = self.X.shape, {name: j for j, name in enumerate(self.features)}
@@ -702,7 +702,7 @@ class SparseTable:
 
 
 def stacked(arrays):
-    """Arrays, or items of which some are sparse, one below the other."""
+    """Stack arrays, or items of which some are sparse, vertically."""
     if all(isinstance(A, np.ndarray) for A in arrays):
         return np.concatenate(arrays)
     from scipy.sparse import csr_array, vstack
@@ -711,10 +711,10 @@ def stacked(arrays):
 
 
 def column_names(argument, value):
-    """Names of columns as a list or tuple; None stands for no names."""
+    """Return column names as a list or tuple; None means no names."""
     if value is None:
         return ()
-    value = value.tolist() if hasattr(value, "tolist") else value  # an array, or an index of pandas
+    value = value.tolist() if hasattr(value, "tolist") else value  # an array or a pandas index
     if not isinstance(value, (list, tuple)) or not all(isinstance(each, str) for each in value):
         raise ArgumentError(f"{argument} is {shown(value)}", "a list of names")
     return value
@@ -737,32 +737,32 @@ def find_roles(  # noqa: PLR0913 -- a role each
     needs_target=True,
     of_model=False,
 ):
-    """The :class:`Roles` of the columns of a table.
+    """Find the :class:`Roles` of the columns of a table.
 
     Parameters
     ----------
     source : Source or FileTable
-        What an error names.
+        Named in errors.
     columns : list of str
     target, qid, name, weight, worse_weight, group_split : str, optional
-        Columns. By default the target, if it is needed, and the query ids are columns whose names
-        say so and that have no other role, with an :class:`Assumption`; the name is a column docid.
-        "none" as `qid` stands for no queries.
+        Columns. By default the target, if it is needed, and the query ids are found by their names
+        among columns without another role, with an :class:`Assumption`. The default name is a
+        column docid. ``qid="none"`` means no queries.
     time, event : str, optional
-        Columns of survival times and of whether the event was seen, in place of a target; query ids
-        are then strata, and none by default.
+        Columns of survival times and observed events, instead of a target. Query ids are then
+        strata; by default there are none.
     features, drop : sequence of str, optional
-        Features are by default all columns without a role that are not to be dropped.
+        By default the features are all columns without another role that are not dropped.
     needs_target : bool, default True
     of_model : bool, default False
-        Whether the features are those of a model, of which a column may be the target, too; a table
-        of scores has none.
+        Whether the features are those of a model. One of them may also be the target; a table of
+        scores has no features.
 
     Raises
     ------
     ValueError, TypeError
-        If there is no target, no such column (the nearest name is given), no feature, or a column
-        with two roles.
+        If there is no target, no such column (the error suggests the nearest name), no feature, or
+        a column with two roles.
     """
     weights = dict(weight=weight, worse_weight=worse_weight)
     roles = dict(target=target, qid=qid, name=name, **weights, group_split=group_split)
@@ -781,7 +781,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
             raise ArgumentError(f"{argument} is {value!r} and {other} is None", "both or neither")
     drop = column_names("drop", drop)
     features = None if features is None else column_names("features", features)
-    if source.is_numbered:  # the format says what its columns are
+    if source.is_numbered:  # the format defines its columns
         if needs_target:
             given = dict(target=target, qid=qid, **weights, drop=drop or None)
             for argument, value in (given | dict(group_split=group_split)).items():
@@ -861,15 +861,15 @@ def find_roles(  # noqa: PLR0913 -- a role each
 
 
 def read_frame(source):
-    """What a file holds, as a pandas DataFrame, or as a :class:`SparseTable`.
+    """Read a file as a pandas DataFrame, or as a :class:`SparseTable`.
 
-    SVMlight text has the columns label, qid if it names queries, docid if it names documents as
-    LETOR does, and the features. It stays sparse where :func:`is_sparse` says so.
+    SVMlight text has the columns label, qid if it names queries, docid if it names documents as in
+    LETOR, and the features. :func:`is_sparse` decides whether it stays sparse.
 
     Raises
     ------
     ValueError
-        If the file is not what its ending says, or cannot be read.
+        If the contents do not match the ending, or cannot be read.
     """
     if source.kind == "Parquet":
         return read_parquet(source)
@@ -880,7 +880,7 @@ def read_frame(source):
 
 
 def numbered_frame(X, names, y, qid, docids=None):
-    """What :func:`read_svmlight` and :func:`docids_of` return, as a table."""
+    """Return the results of :func:`read_svmlight` and :func:`docids_of` as a table."""
     import pandas as pd
 
     dense = isinstance(X, np.ndarray)
@@ -896,7 +896,7 @@ def numbered_frame(X, names, y, qid, docids=None):
 
 
 def data_lines(source):
-    """Number, counted from 1, and bytes of every line that holds more than a comment."""
+    """Yield number (from 1) and bytes of every line that is not only a comment."""
     with source.open() as stream:
         for number, line in enumerate(stream, start=1):
             if line.split(b"#")[0].strip():
@@ -904,12 +904,12 @@ def data_lines(source):
 
 
 def show_line(number, line):
-    """A line for an error."""
+    """Format a line for an error."""
     return f"line {number}, {line.decode(errors='replace').strip()[:60]!r}"
 
 
 def _bad_line(source, block=1000):
-    """The first line that scikit-learn does not read, and its reason."""
+    """Describe the first line that scikit-learn cannot read, and the reason."""
     from sklearn.datasets import load_svmlight_file
 
     def reason(lines):
@@ -929,16 +929,16 @@ def _bad_line(source, block=1000):
 
 
 class LinesWithIds:
-    """The lines of a stream of SVMlight text; their query ids are collected in `ids`.
+    """Lines of a stream of SVMlight text; their query ids are collected in `ids`.
 
-    scikit-learn can collect them, too, but copies all of them for each line.
+    scikit-learn can collect them, too, but it copies all of them for each line.
     """
 
     def __init__(self, stream):
         self.stream, self.ids = stream, array("q")
 
     def read(self, *size):
-        """As of the stream: scikit-learn takes what has this method for a file."""
+        """Read from the stream; scikit-learn recognises a file by this method."""
         return self.stream.read(*size)
 
     def __iter__(self):
@@ -950,14 +950,14 @@ class LinesWithIds:
 
 
 def read_sparse(source, stream, first=None):
-    """Sparse X whose column j is index j, labels, and query ids or None of a part of a file.
+    """Read part of a file: sparse X whose column j is index j, labels, and query ids or None.
 
-    `first` is the number of its first row, None for the whole file, which must have a feature.
+    `first` is the number of its first row; None means the whole file, which must have a feature.
 
     Raises
     ------
     ValueError
-        If a line is no SVMlight text, or holds NaN or infinity.
+        If a line is not SVMlight text, or contains NaN or infinity.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -987,7 +987,7 @@ def read_sparse(source, stream, first=None):
 
 
 def refuse_missing_qid(source):
-    """A ValueError that shows the first line of SVMlight text without a query id."""
+    """Raise a ValueError that shows the first line of SVMlight text without a query id."""
     without = next(one for one in data_lines(source) if b"qid:" not in one[1].split(b"#")[0])
     raise ArgumentError(
         f"{source} has qid on some of its lines and none in {show_line(*without)}",
@@ -996,9 +996,9 @@ def refuse_missing_qid(source):
 
 
 def read_svmlight(source):
-    """X (n, d), names of its columns, labels (n,) and query ids or None of a file.
+    """Read X (n, d), column names, labels (n,), and query ids or None of a file.
 
-    X is a csr_array where :func:`is_sparse` says so, and otherwise dense.
+    X is a csr_array if :func:`is_sparse` decides so, otherwise dense.
 
     Raises
     ------
@@ -1021,17 +1021,17 @@ _DOCID = re.compile(rb"#.*?\bdocid\s*=\s*(\S+)")
 
 
 def docids_of(lines):
-    """The name that each line has in a comment ``#docid = NAME``, a list of str, "" without one."""
+    """Return the names in comments ``#docid = NAME`` as a list of str, "" without a name."""
     found = map(_DOCID.search, lines)
     return [each[1].decode(errors="replace") if each else "" for each in found]
 
 
 def require_table(source, n, d, entries=None):
-    """A MemoryError if n rows of d features of SVMlight text would not fit in memory.
+    """Raise a MemoryError if n rows of d features of SVMlight text do not fit in memory.
 
-    If they stay sparse, `entries` is the number of theirs that are stored.
+    If they stay sparse, `entries` is the number of stored entries.
     """
-    # the numbers, with a mask of the finite ones or their indices; and names of the features
+    # the numbers, with a mask or their indices, and the feature names
     numbers = 9 * n * d if entries is None else 24 * entries
     require_memory(
         numbers + 120 * d,
@@ -1058,39 +1058,40 @@ def read_table(
         (``.parquet``), or SVMlight/LETOR (``.svm .svmlight .letor .txt .dat``); each may be packed
         by gzip (``.csv.gz``).
     target : str, optional
-        The column to rank by, higher is preferred. By default a column named target or label, in
-        any case, with an :class:`Assumption` that says so. Refused for SVMlight, which has a label.
+        The column to rank by; higher is preferred. By default a column named target or label (in
+        upper or lower case), reported by an :class:`Assumption`. Refused for SVMlight, which has a
+        label.
     qid : str, optional
-        The column that names the query of a row, or "none". By default a column named qid, query,
-        query_id, group or session, in any case, with an :class:`Assumption` that says so. For CSV
-        and Parquet only.
+        The column with the query of each row, or "none". By default a column named qid, query,
+        query_id, group or session (in upper or lower case), reported by an :class:`Assumption`. For
+        CSV and Parquet only.
     name : str, optional
-        The column that names the rows, which is no feature; by default docid, if there is one. In
-        LETOR text it is the comment ``#docid = NAME``.
+        The column with the names of the rows, which is not a feature; by default docid, if it
+        exists. In LETOR text the name is the comment ``#docid = NAME``.
     drop : sequence of str, optional
         Columns to leave out. For CSV and Parquet only.
     group_split : str, optional
-        Column of a group, such as a user. A split keeps the rows of a group in one part. It is no
-        feature. For CSV and Parquet only.
+        Column of groups, such as users, which is not a feature. A split keeps the rows of a group
+        in one part. For CSV and Parquet only.
 
     Returns
     -------
     Dataset
-        All other columns are features, in the order of the file, as float64, raw. SVMlight text
-        of more than 1000 features, less than a twentieth of whose entries it mentions, stays sparse
-        (CSR); other text becomes dense. `item_names` are those of the column `name`.
+        All other columns are features, in the order of the file, as float64, not standardised.
+        SVMlight text stays sparse (CSR) if it has more than 1000 features and mentions fewer than
+        one in twenty entries; other text becomes dense. `item_names` comes from the column `name`.
 
     Raises
     ------
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     ValueError
-        If the file is empty, its content does not match its ending, it has an unknown ending, no
-        such column (the nearest name is given), no features, a column that is not numeric
-        (:class:`NotNumbers`), NaN or infinity (row and column of the first), or a line that is not
-        SVMlight text (its number and text).
+        If the file is empty, has an unknown ending, or its content does not match the ending; if
+        there is no such column (the error suggests the nearest name), no feature, a column that is
+        not numeric (:class:`NotNumbers`), NaN or infinity, or a line that is not SVMlight text. The
+        error names the place.
     MemoryError
-        If an SVMlight file would not fit in memory.
+        If an SVMlight file does not fit in memory.
 
     Warns
     -----
@@ -1114,7 +1115,7 @@ def read_table(
 
 
 def find_dataset_roles(source, frame, target, qid, **more):
-    """The :class:`Roles` of the columns of a whole data set; see :func:`find_roles`."""
+    """Find the :class:`Roles` of the columns of a whole data set; see :func:`find_roles`."""
     columns = list(frame.columns)
     if len(columns) == 1:
         raise ValueError(
@@ -1125,7 +1126,7 @@ def find_dataset_roles(source, frame, target, qid, **more):
 
 
 def as_dataset(source, frame, roles):
-    """The :class:`Dataset` of a data frame that was read from `source`."""
+    """Make a :class:`Dataset` of a data frame that was read from `source`."""
     import pandas as pd
 
     block, found = roles.read(source, frame), {}

@@ -19,14 +19,14 @@ NUMBERED = (".svm", ".svmlight", ".letor", ".txt", ".dat")
 
 
 def ending_of(file, accepted):
-    """The ending of a file that is to be written, in small letters, and whether gzip packs it.
+    """Return the ending of a file to write, in small letters, and whether to use gzip.
 
     Raises
     ------
     ValueError
-        If it is none of the accepted ones.
+        If the ending is not accepted.
     FileNotFoundError, IsADirectoryError
-        If its folder does not exist, or it is a folder.
+        If its folder does not exist, or the file is a folder.
     """
     file = Path(file)
     packed = file.suffix.lower() == ".gz"
@@ -41,12 +41,12 @@ def ending_of(file, accepted):
 
 
 def write_bytes(file, content, packed):
-    """Bytes as a file, whole or not at all; packed without a time, so that it is the same twice."""
+    """Write bytes to a file, whole or not at all; gzip stores no time, so files are equal."""
     content = gzip.compress(content, mtime=0) if packed else content
     write_whole(file, lambda handle: handle.write(content))
 
 
-# the beginning of a text that a spreadsheet runs as a formula; numbers with a sign are none
+# start of a text that a spreadsheet runs as a formula; signed numbers are not formulas
 FORMULA = re.compile(r"[=@\t\r\n]|[+-](?!(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$)")
 
 
@@ -60,16 +60,16 @@ def write_frame(frame, file="-", formulas=True):
     file : str or path, default "-"
         ``.csv``, ``.tsv`` (also with ``.gz``) or ``.parquet``; "-" is standard output, as CSV.
     formulas : bool, default True
-        Whether a ``.csv`` or ``.tsv`` file gets all text as it is. Otherwise an apostrophe precedes
-        text that begins with =, +, -, @, a tab or a line end and is no number, because a
-        spreadsheet would run it as a formula.
+        Whether to write text to ``.csv`` and ``.tsv`` files unchanged. Otherwise an apostrophe
+        precedes text that begins with =, +, -, @, a tab or a line end and is not a number, because
+        a spreadsheet would run it as a formula.
 
     Raises
     ------
     ValueError, FileNotFoundError, IsADirectoryError, PermissionError
-        If the ending is another, or the file cannot be written.
+        If the ending is not accepted, or the file cannot be written.
     ImportError
-        For Parquet without pyarrow.
+        If pyarrow is not installed and the file is Parquet.
     """
     if str(file) == "-":
         text = frame.to_csv(index=False, lineterminator="\n")
@@ -89,22 +89,22 @@ def write_frame(frame, file="-", formulas=True):
 
 
 def write_run(frame, file):
-    """Write a run as trec_eval and ir_measures read it: lines `qid Q0 docid rank score tag`.
+    """Write a run for trec_eval and ir_measures: lines `qid Q0 docid rank score tag`.
 
     Parameters
     ----------
     frame : DataFrame
         With the columns qid, name and score.
     file : str or path
-        ``.trec``, also with ``.gz``. Scores have the precision of float32, which is what trec_eval
-        reads. Ranks follow them and begin at 1 in each query; of equal scores the last name comes
-        first, which is trec_eval's rule.
+        ``.trec``, also with ``.gz``. Scores have the precision of float32, as in trec_eval. Ranks
+        follow the scores and begin at 1 in each query. Among equal scores the last name comes
+        first, as in trec_eval.
 
     Raises
     ------
     ValueError
-        If the items have no query ids or no names, an id or name has a space, or a query has a name
-        twice.
+        If the items have no query ids or no names, an id or name contains a space, or a name occurs
+        twice in a query.
     FileNotFoundError, IsADirectoryError, PermissionError
         If the file cannot be written.
     """
@@ -141,13 +141,13 @@ def write_run(frame, file):
 
 
 def json_rows(frame):
-    """The rows of a data frame as the text of a JSON list, a record each."""
+    """Format the rows of a data frame as a JSON list of records."""
     known = frame.astype(object).where(frame.notna(), None)
     return json.dumps(known.to_dict("records"), default=str, separators=(",", ":"))
 
 
 def svmlight_lines(data):
-    """The lines of a data set, as text: the rows of a query together, the queries as they come."""
+    """Yield the lines of a data set as text, query by query in their original order."""
     import numpy as np
     import pandas as pd
     from scipy.sparse import csr_array
@@ -174,15 +174,15 @@ def write_dataset(data, file):
     ----------
     data : Dataset
     file : str or path
-        As of :func:`write_frame`, with the columns "qid" if there are queries, "target", and
-        "docid" if the items have names, before the features; or SVMlight and LETOR text (``.svm
-        .svmlight .letor .txt .dat``, also with ``.gz``), which holds no names of features.
+        A table as in :func:`write_frame`, with the columns "qid" if there are queries, "target",
+        and "docid" if the items have names, before the features. Or SVMlight and LETOR text (``.svm
+        .svmlight .letor .txt .dat``, also with ``.gz``), which stores no feature names.
 
     Raises
     ------
     ValueError, FileNotFoundError, IsADirectoryError, PermissionError
-        If the ending is another, a feature has the name of one of these columns, or the file cannot
-        be written.
+        If the ending is not accepted, a feature has the name of one of these columns, or the file
+        cannot be written.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Pictures of paths, validation curves, items and scores."""
+"""Plots of paths, validation curves, items and scores."""
 
 from .curve import plot_validation_curve
 from .intervals import plot_intervals

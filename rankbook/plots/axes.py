@@ -1,4 +1,4 @@
-"""Axes, colours and line styles that all pictures share."""
+"""Axes, colours and line styles that all plots share."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from ..base.errors import ArgumentError
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
 SMALL = dict(frameon=False, fontsize="small", title_fontsize="small", handlelength=1.4)
-ABOVE = dict(  # where a legend covers no data
+ABOVE = dict(  # position at which a legend covers no data
     loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.2, **SMALL
 )
 
 
 def as_axes(ax, size=(4.4, 2.9)):
-    """`ax`, or the Axes of a new figure of this size in inches."""
+    """Return `ax`, or the Axes of a new figure of this size in inches."""
     import matplotlib.pyplot as plt
 
     if ax is None:
@@ -23,9 +23,9 @@ def as_axes(ax, size=(4.4, 2.9)):
 
 
 def drawn_range(points, lower, upper=np.inf):
-    """Largest and smallest lambda of a picture of the decreasing `points`.
+    """Return the largest and smallest lambda of a plot of the decreasing `points`.
 
-    An end that is infinite or 0 is cut off beyond them.
+    An infinite end, or an end at 0, is cut off beyond the points.
     """
     marks = np.r_[upper, points, lower]
     marks = marks[np.isfinite(marks) & (marks > 0)]
@@ -36,28 +36,28 @@ def drawn_range(points, lower, upper=np.inf):
 
 
 def tex(x):
-    """x to three digits as TeX: 0.125, or 2.5 times a power of ten."""
+    """Format x with three digits as TeX: 0.125, or 2.5 times a power of ten."""
     digits, _, power = f"{x:.3g}".partition("e")
     return rf"{digits} \times 10^{{{int(power)}}}" if power else digits
 
 
 def lambda_axis(ax, ylabel):
-    """Name the axes and make the horizontal one that of a falling lambda.
+    """Label the axes, and make the horizontal axis a decreasing lambda.
 
-    Its limits keep following what is drawn.
+    Its limits continue to follow the data.
     """
     ax.set_xscale("log")
     ax.xaxis.set_inverted(True)
     ax.margins(x=0)
     ax.set(xlabel=r"$\lambda$ (decreasing)", ylabel=ylabel)
-    if np.ptp(np.floor(np.log10(ax.get_xlim()))) < 2:  # a power of ten at most
+    if np.ptp(np.floor(np.log10(ax.get_xlim()))) < 2:  # at most one power of ten
         ax.xaxis.set_minor_formatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else "")
 
 
 def thin(breaks, n):
-    """Indices of at most n of the decreasing `breaks`, evenly spread in log lambda.
+    """Return indices of at most n of the decreasing `breaks`, evenly spread in log lambda.
 
-    The first and the last are among them.
+    They include the first and the last one.
     """
     if breaks.size <= n:
         return np.arange(breaks.size)
@@ -67,12 +67,12 @@ def thin(breaks, n):
 
 
 def plain(name):
-    """A name as text of a picture, where dollar signs would begin a formula."""
+    """Escape dollar signs in a name, which would begin a formula in a plot."""
     return str(name).replace("$", r"\$")
 
 
 def as_names(names, count, what):
-    """A name for each of `count` things of a kind: those given, or numbers from 0."""
+    """Return `count` names: the given ones, or numbers from 0."""
     if names is None:
         return [str(i) for i in range(count)]
     accepted = f"{count} names, one for each {what}"

@@ -1,4 +1,4 @@
-"""Pictures of validation curves."""
+"""Plots of validation curves."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ def plot_validation_curve(
     lam: float | None = None,
     label: str | None = None,
 ) -> "Axes":
-    """A validation curve as a step function.
+    """Plot a validation curve as a step function.
 
     Its optimal intervals are shaded and the chosen lambda is marked.
 
@@ -30,7 +30,7 @@ def plot_validation_curve(
     lam : float, optional
         The lambda to mark; by default ``curve.choose()``.
     label : str, optional
-        What the curve is called in the legend, which then names it with the value at the mark.
+        Name of the curve in the legend, which then also shows the value at the mark.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def plot_validation_curve(
         np.sort(np.r_[breaks[1:-1], curve.scale, lam])[::-1], breaks[-1], breaks[0]
     )
     ax = as_axes(ax)
-    steps = COLOURS[len(ax.lines) // 2 % len(COLOURS)]  # others may be on the Axes already
+    steps = COLOURS[len(ax.lines) // 2 % len(COLOURS)]  # the Axes may already have other artists
     mark, shade = (COLOURS[1], COLOURS[4]) if label is None else (steps, steps)
     ax.plot(
         np.r_[high, breaks[1:-1], low],

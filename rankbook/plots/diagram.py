@@ -7,12 +7,12 @@ LETTER, LINE, PAD, GAP = 0.085, 0.17, 0.13, 0.42  # inches
 
 
 def places(rows, width):
-    """Where boxes lie: (x, y, width, height) of each name, x and y of its centre, in inches.
+    """Place boxes: (x, y, width, height) of each name, with the centre (x, y), in inches.
 
     Parameters
     ----------
     rows : list of list of str
-        The topmost first; a name may have several lines, and an empty one leaves its place free.
+        Rows from top to bottom. A name may have several lines; an empty name leaves a gap.
     width : float
         Of the picture.
 
@@ -25,7 +25,7 @@ def places(rows, width):
     Raises
     ------
     ValueError
-        If a name comes twice, or a row is wider than the picture.
+        If a name occurs twice, or a row is wider than the picture.
 
     Notes
     -----
@@ -60,11 +60,11 @@ def draw_diagram(rows, arrows, marked=(), width=5.6):
     Parameters
     ----------
     rows : list of list of str
-        Names of boxes, as :func:`places` takes them.
+        Names of boxes, as in :func:`places`.
     arrows : list of tuple of str
-        From which box to which, and if there is a third text, the words beside the arrow.
+        Start and end of each arrow, and optionally the words beside it.
     marked : list of str, optional
-        Boxes that are filled with a colour.
+        Boxes to fill with a colour.
     width : float, default 5.6
         Of the picture, in inches.
 
@@ -76,8 +76,7 @@ def draw_diagram(rows, arrows, marked=(), width=5.6):
     Raises
     ------
     ValueError
-        If there is no room, a name comes twice, or an arrow or a mark is for a box that is not
-        there.
+        If there is no room, a name occurs twice, or an arrow or mark refers to a missing box.
 
     Notes
     -----

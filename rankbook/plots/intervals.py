@@ -1,4 +1,4 @@
-"""Pictures of intervals of ranks and scores."""
+"""Plots of intervals of ranks and scores."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +18,7 @@ def plot_intervals(
     by: Literal["rank", "score"] = "rank",
     k: int = 30,
 ) -> "Axes":
-    """Draw ranks of items with a bar from the best to the worst possible rank, best item first.
+    """Plot the rank of each item and a bar from its best to its worst possible rank.
 
     Parameters
     ----------

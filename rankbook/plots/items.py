@@ -1,4 +1,4 @@
-"""Pictures of items: decision functions, ROC curves and explained pairs."""
+"""Plots of items: decision functions, ROC curves and explained pairs."""
 
 import math
 import warnings
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def _counts_above(scores, good):
-    """The distinct scores, highest first, and the counts of items at or above each.
+    """Return the distinct scores, highest first, and the counts of items at or above each.
 
-    The counts are how many bad and how many good items score as much or more. O(n log n).
+    The counts are the numbers of bad and of good items with this score or a higher one. O(n log n).
     """
     lists = RankedLists(good, scores)
     bad, good = (
@@ -36,9 +36,10 @@ def _counts_above(scores, good):
 
 
 def _best_cut(scores, good):
-    """The threshold between two scores with the fewest mistakes.
+    """Return the threshold between two scores with the fewest mistakes.
 
-    Of several it is the one in the widest gap; it is None if all scores tie.
+    Of several, the function returns the threshold in the widest gap. It returns None if all scores
+    tie.
     """
     score, bad, good = _counts_above(scores, good)
     if score.size == 1:
@@ -50,7 +51,7 @@ def _best_cut(scores, good):
 
 
 def _panels(axes, count):
-    """`axes` as an array of `count` Axes, or those of a new figure."""
+    """Return `axes` as an array of `count` Axes, or the Axes of a new figure."""
     if axes is not None:
         if (axes := np.array([as_axes(ax) for ax in np.ravel(axes)])).size != count:
             raise ArgumentError(
@@ -67,7 +68,7 @@ def _panels(axes, count):
     for spare in axes[count:]:
         spare.remove()
     for ax in axes[count - columns : count]:
-        ax.tick_params(labelbottom=True)  # those above a spare one, too
+        ax.tick_params(labelbottom=True)  # also on Axes above an unused one
     return axes[:count]
 
 
@@ -78,7 +79,7 @@ def plot_decision(
     axes: "Sequence[Axes] | np.ndarray | None" = None,
     names: Sequence[Any] | None = None,
 ) -> np.ndarray:
-    """The ranking function of items in the plane at chosen lambdas, a panel for each.
+    """Plot the ranking function of items in the plane at chosen lambdas, one panel for each.
 
     The plot follows figure 4 of Zapien et al. (2009).
 
@@ -88,9 +89,9 @@ def plot_decision(
     lams : float or array-like of shape (q,)
         Inside ``path.domain``.
     y : array-like of shape (n,), optional
-        Scores of the training items. Points are coloured by them; if there are two levels, a black
-        line shows where f cuts them apart with the fewest mistakes (of several such cuts the one in
-        the widest gap).
+        Scores of the training items. Points are coloured by their scores. If there are two levels,
+        a line shows the contour of f that separates them with the fewest mistakes (of several
+        contours, the one in the widest gap).
     axes : sequence of q matplotlib Axes, default a new figure's
     names : sequence of 2 names, optional
         Names of the features for the axes, such as ``X.columns``.
@@ -98,9 +99,8 @@ def plot_decision(
     Returns
     -------
     ndarray of shape (q,) of matplotlib Axes
-        Each panel is shaded in 9 equal steps from its lowest f (light) to its highest (dark),
-        because only the order of scores has a meaning. A panel costs 4096 evaluations of f, O(n)
-        each.
+        Each panel is shaded in nine equal steps from its lowest to its highest f, because only the
+        order of scores has a meaning. A panel costs 4096 evaluations of f, O(n) each.
 
     Raises
     ------
@@ -150,11 +150,11 @@ def plot_decision(
             filled = ax.contourf(first, second, surface, **shades)
             with warnings.catch_warnings():  # contours of matplotlib before 3.11 stay lines
                 warnings.simplefilter("ignore", UserWarning)
-                filled.set_rasterized(True)  # a thousand corners otherwise
+                filled.set_rasterized(True)  # otherwise lines would have a thousand corners
             if cut is not None and low < cut < high:
                 line = dict(colors="black", linewidths=1.2, linestyles="solid", zorder=1)
                 ax.contour(first, second, surface, levels=[cut], **line)
-        if two:  # the higher level as discs, the lower as triangles
+        if two:  # discs for the higher level, triangles for the lower
             for level, marker, colour in zip(levels[::-1], "o^", COLOURS[1::-1]):
                 discs = dict(marker=marker, color=colour, label=f"{level:g}")
                 ax.scatter(*X[y == level].T, **discs, **style)
@@ -166,7 +166,7 @@ def plot_decision(
     if features is not None:
         for ax in axes:
             ax.set(xlabel=features[0], ylabel=features[1])
-            if not given:  # as their numbers, in the first column and below all only
+            if not given:  # numbered; labels only in the first column and at the bottom
                 ax.label_outer()
     if y is not None and not given:
         ax = axes[0]
@@ -178,23 +178,23 @@ def plot_decision(
 def plot_roc(
     y_true: ArrayLike, y_score: ArrayLike, ax: "Axes | None" = None, label: str | None = None
 ) -> "Axes":
-    """The ROC curve of scores for items of two levels, with its area in the legend.
+    """Plot the ROC curve of scores for items of two levels, with its area in the legend.
 
     Parameters
     ----------
     y_true : array-like of shape (n,), float
-        Two different values; items of the higher one are good.
+        Two different values; items with the higher value are good.
     y_score : array-like of shape (n,), float
     ax : matplotlib Axes, default a new figure's
         Several curves on one Axes get different colours.
     label : str, optional
-        What the curve is called in the legend, before its area.
+        Name of the curve in the legend, before its area.
 
     Returns
     -------
     matplotlib Axes
-        With the curve as last line: a straight segment for each distinct score. The area is
-        :func:`rankbook.metrics.pairs.auc`.
+        The last line is the curve, with a straight segment for each distinct score. The area is
+        :func:`rankbook.metrics.auc`.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def plot_roc(
 def plot_reliability(
     reliability: Reliability, ax: "Axes | None" = None, label: str | None = None
 ) -> "Axes":
-    """The reliability diagram of the probabilities of preferences.
+    """Plot the reliability diagram of probabilities of preferences.
 
     Parameters
     ----------
@@ -245,8 +245,8 @@ def plot_reliability(
     Returns
     -------
     matplotlib Axes
-        With a point and its interval for each bin. True probabilities lie on the grey diagonal,
-        probabilities that are too extreme below it.
+        With a point and its interval for each bin. Correct probabilities are on the grey diagonal;
+        probabilities that are too extreme are below it.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def plot_pair(
     k: int = 10,
     names: Sequence[Any] | None = None,
 ) -> "Axes":
-    """The largest terms of a difference of two scores, and the difference, as bars.
+    """Plot the largest terms of a difference of two scores, and the difference, as bars.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def plot_pair(
     >>> model = rb.RankSVM(kernel="linear").fit([[0.0, 1.0], [1.0, 0.0], [3.0, 0.0]], [0, 1, 2])
     >>> ax = rb.plots.plot_pair(rb.explain_pair(model, 2, 0))
     """
-    from ..estimators.explain_pair import PairExplanation  # scikit-learn comes with it
+    from ..estimators.explain_pair import PairExplanation  # scikit-learn requires it
 
     require_kind("explanation", explanation, PairExplanation)
     a, b = as_names(explanation.items if names is None else names, 2, "item")

@@ -1,4 +1,4 @@
-"""Pictures of a regularization path, and of the sets of preferences along it."""
+"""Plots of a regularization path, and of the sets of preferences along it."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def spread_ranks(values, count=6):
-    """Indices of the values of `count` evenly spread ranks, largest first."""
+    """Return the indices of values with `count` evenly spread ranks, largest first."""
     order = np.argsort(-values, kind="stable")
     return order[
         np.unique(np.linspace(0, values.size - 1, min(count, values.size)).round().astype(int))
@@ -34,7 +34,7 @@ def spread_ranks(values, count=6):
 
 
 def _as_choice(which, size, what):
-    """`which` as a vector of indices below size."""
+    """Return `which` as a vector of indices below size."""
     chosen = np.atleast_1d(which)
     if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
         raise ArgumentError(
@@ -47,21 +47,21 @@ def _as_choice(which, size, what):
 
 
 def lambdas(path, n, high, low):
-    """At most 2 n falling lambdas from high to low: n evenly spread ones, and breakpoints."""
+    """Return at most 2 n decreasing lambdas: n evenly spread ones, and breakpoints."""
     points = path.breakpoints
     points = points[(points <= high) & (points >= low)]
     return np.unique(np.r_[np.geomspace(high, low, n), points[thin(points, n)]])[::-1]
 
 
 def is_binary(problem):
-    """Whether the preferences are those of single examples, y f(x) >= margin."""
+    """Return whether each preference concerns a single example, y f(x) >= margin."""
     return hasattr(problem, "classes_") and len(problem.coef_shape) == 1
 
 
 def _margin_curves(path, lams, which, names):
-    """Labels and values (len(lams), q) of the margins of preferences along the path.
+    """Return labels and values (len(lams), q) of the margins of preferences along the path.
 
-    Then what they belong to, the name of their axis, and the different margins asked for.
+    Also return what they belong to, the label of their axis, and the distinct margins.
     """
     problem, prefs = path.problem, path.problem.prefs
     if which is None:
@@ -96,14 +96,14 @@ def _margin_curves(path, lams, which, names):
 
 
 def _item_names(problem, names, count):
-    """Names of `count` items: those given, or of the preferences, or None."""
+    """Return names of `count` items: the given ones, those of the preferences, or None."""
     if names is None and len(getattr(problem.prefs, "items", None) or ()) == count:
         return problem.prefs.items
     return names
 
 
 def _number_curves(path, lams, which, names, weights=False):
-    """Curves of coefficients or of feature weights, row by row if they are a matrix."""
+    """Return curves of coefficients or feature weights, row by row for a matrix."""
     problem, (what, axis) = path.problem, _coef_names(path.problem)
     several = len(problem.coef_shape) > 1
     if weights and what not in ("feature", "component"):
@@ -116,7 +116,7 @@ def _number_curves(path, lams, which, names, weights=False):
         names = _item_names(problem, names, shape[0])
     names, table = as_names(names, shape[0], one), table.reshape(len(table), -1)
     size = np.abs(table[-1])
-    used = np.flatnonzero(size >= 1e-6 * size.max())  # of the others there is little to see
+    used = np.flatnonzero(size >= 1e-6 * size.max())  # the others are nearly 0
     if which is None:
         which = used[spread_ranks(table[-1, used])]
     plural = f"{one}s" if weights or what in ("item", "feature") else "coefficients"
@@ -130,7 +130,7 @@ def _number_curves(path, lams, which, names, weights=False):
 
 
 def _coef_names(problem):
-    """What a coefficient belongs to, and the name of its axis."""
+    """Return what a coefficient belongs to, and the label of its axis."""
     coefficient, weight = r"coefficient $\beta$", r"weight $w$"
     if len(problem.coef_shape) > 1:
         return "item, class" if hasattr(problem, "classes_") else "item, column", coefficient
@@ -157,7 +157,7 @@ def plot_path(
     n: int = 300,
     names: Sequence[Any] | None = None,
 ) -> "Axes":
-    """Margins of preferences, coefficients of items, or weights of features along a path.
+    """Plot margins of preferences, coefficients of items, or weights of features along a path.
 
     Parameters
     ----------
@@ -167,12 +167,12 @@ def plot_path(
         horizontal axis is the manifold weight instead of lambda.
     what : {"margins", "coef", "weights"}, optional
         "margins" are the differences f(better) - f(worse) of preferences, "coef" the coefficients
-        of items or of a basis, and "weights" the weights of the features of a linear function. By
-        default the weights with an L1 penalty, else margins if the problem has preferences, else
-        coefficients. For the linear Rayleigh coefficient these are weights, too.
+        of items or of a basis, and "weights" the feature weights of a linear function. By default
+        weights with an L1 penalty, otherwise margins if the problem has preferences, otherwise
+        coefficients. The coefficients of the linear Rayleigh problem are weights, too.
     which : array-like of int, optional
-        Indices of preferences, coefficients or weights (for a matrix of them row by row); by
-        default six, of evenly spread ranks at the smallest lambda drawn.
+        Indices of preferences, coefficients or weights (row by row for a matrix); by default six
+        with evenly spread ranks at the smallest lambda drawn.
     ax : matplotlib Axes, default a new figure's
     n : int, default 300
         Curves are evaluated at n evenly spread lambdas and at the breakpoints (at most n of them,
@@ -180,18 +180,18 @@ def plot_path(
     names : sequence, optional
         Names for the legend. For margins and coefficients, pass the names of all items (with a
         basis, of its items), such as ``X.index``; for weights the names of all features, such as
-        ``X.columns``. By default the names in the preferences, else numbers.
+        ``X.columns``. By default the names in the preferences, otherwise numbers.
 
     Returns
     -------
     matplotlib Axes
-        Its lines are the curves in the order in which they end, largest first, and a dashed one at
-        the margin if all the preferences share it.
+        Its lines are the curves in the order of their last values, largest first, and a dashed line
+        at the margin if all preferences share it.
 
     Raises
     ------
     TypeError
-        If `path` is no path, or its problem has no preferences to draw margins of, or no weights.
+        If `path` is not a path, or its problem has no preferences or weights to draw.
     ValueError, TypeError
         If `what` is unknown, an index of `which` is out of range, there are more or fewer `names`,
         or `n` or `ax` is invalid.
@@ -234,10 +234,10 @@ def plot_path(
     lams = lambdas(path, as_count("n", n, 2), *drawn_range(points, path.domain[0]))
     labels, values, title, axis, margins = DRAWN[what](path, lams, which, names)
     ax = as_axes(ax)
-    # the vertical axis is linear up to a power of ten near unit, and logarithmic far beyond
+    # the vertical axis is linear up to a power of ten near unit, and logarithmic beyond
     if len(margins):
         unit = margins[-1]
-    else:  # without breakpoints the first lambda is anywhere, and coefficients are tiny there
+    else:  # without breakpoints the first lambda is arbitrary, and coefficients are tiny there
         unit = np.abs(values[0]).max() if path.breakpoints.size else np.median(np.abs(values[-1]))
     if (top := np.abs(values).max()) > 30 * unit > 0:
         decade = np.floor(np.log10(unit))
@@ -246,16 +246,16 @@ def plot_path(
     count = len(labels)
     few = count <= len(COLOURS)
     colours = COLOURS
-    if not few:  # they are shaded from first to last, without a legend
+    if not few:  # many curves are shaded from first to last, without a legend
         from matplotlib import colormaps
 
         colours = colormaps["viridis"](np.linspace(0, 0.92, count))
-    # wider first, so that what coincides still shows
+    # wider first, so that coinciding lines remain visible
     widths = np.linspace(2.4, 1.1, count) if few else np.full(count, 0.8)
     lines = []
     for j, colour, width in zip(np.argsort(-values[-1], kind="stable"), colours, widths):
         lines += ax.plot(lams, values[:, j], color=colour, lw=width, label=labels[j])
-    if few:  # of given lines, for a name may begin with an underscore
+    if few:  # with explicit lines, because a name may begin with an underscore
         beside = dict(loc="upper left", bbox_to_anchor=(1.0, 1.0))
         ax.legend(lines, [line.get_label() for line in lines], title=title, **beside, **SMALL)
     if len(margins) == 1:
@@ -267,7 +267,7 @@ def plot_path(
 
 
 def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
-    """Numbers of preferences that are inactive, free and at bound along a path.
+    """Plot the numbers of inactive, free and bound preferences along a path.
 
     Parameters
     ----------
@@ -279,13 +279,13 @@ def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib Axes
-        With a step line for each of inactive, at bound and free. A step reaches from its lambda
+        With one step line for each of inactive, at bound and free. A step reaches from its lambda
         down to the next.
 
     Raises
     ------
     TypeError
-        If `path` is another kind of path, or no path.
+        If `path` is another object.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""A slider of lambda for Jupyter."""
+"""Slider of lambda for Jupyter."""
 
 import json
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from ..selection.curve import ValidationCurve, order_changes
 from .axes import as_names, drawn_range, thin
 from .path import lambdas, spread_ranks
 
-NODES, AGREE = 200, 1e-7  # on a page, and what is no deviation
+NODES, AGREE = 200, 1e-7  # on a page; largest deviation that counts as none
 
 
 def interpolated(lam, lams, scores):
-    """Scores (q, p) at the lambdas lam (q,), affine in 1 / lam between the nodes.
+    """Interpolate scores (q, p) at the lambdas lam (q,), affine in 1 / lam between the nodes.
 
-    The nodes lams (t,) fall, and lam lies between their ends; scores (t, p) are those there.
+    The nodes lams (t,) decrease, their scores are (t, p), and lam lies between their ends.
     """
     k = np.clip(np.searchsorted(-lams, -lam, side="left"), 1, lams.size - 1)
     t = (1 / lam - 1 / lams[k - 1]) / (1 / lams[k] - 1 / lams[k - 1])
@@ -35,17 +35,17 @@ def interpolated(lam, lams, scores):
 
 
 def deviations(lams, scores, nodes, at_nodes):
-    """How far scores (t, p) are from interpolated ones, in units of their span: (t,)."""
+    """Return the deviation (t,) of scores (t, p) from interpolated ones, relative to their span."""
     span = np.ptp(scores, axis=1)
     off = np.abs(interpolated(lams, nodes, at_nodes) - scores).max(axis=1)
     return off / np.where(span > 0, span, 1.0)
 
 
 def choose_nodes(lams, scores, start, most=NODES):
-    """Indices of at most `most` of the falling `lams` (t,), and how far the others are then off.
+    """Choose at most `most` of the decreasing `lams` (t,) as nodes; return the error of the rest.
 
-    The two ends are nodes, and so is the index `start`. In each round every segment that is half as
-    bad as the worst one, or worse, gets a node where it is worst.
+    The two ends and the index `start` are nodes. In each round, every segment with at least half
+    the largest error gets a node where its error is largest.
     """
     nodes = np.unique([0, start, lams.size - 1])
     while True:
@@ -59,7 +59,7 @@ def choose_nodes(lams, scores, start, most=NODES):
 
 
 def as_scores(path, items, lam):
-    """The scores (p,) of items at lam, from their mean; refuses several scores for one."""
+    """Return the scores (p,) of items at lam minus their mean; refuse several scores an item."""
     f = np.asarray(path.predict(items, lam))
     if f.shape != items.shape[:1]:
         raise ArgumentError(
@@ -70,20 +70,20 @@ def as_scores(path, items, lam):
     return f - f.mean()
 
 
-READ, MOST_READ = 300, 20_000  # lambdas: solutions of a path, and breakpoints
+READ, MOST_READ = 300, 20_000  # numbers of lambdas: solutions of a path, and breakpoints
 
 
 def scores_along(path, items, high, low, lam):
-    """Falling lambdas (t,) from high to low, lam among them, scores (t, p), and if they are exact.
+    """Return decreasing lambdas (t,) that contain lam, scores (t, p), and whether they are exact.
 
-    They are at the breakpoints if their scores come from one walk along an exact path, up to 20000
-    of them; else solutions are read, at 300 even lambdas and up to 300 breakpoints.
+    On an exact path the lambdas are its breakpoints, up to 20000 of them. Otherwise they are 300
+    evenly spread lambdas and up to 300 breakpoints.
     """
     exact = isinstance(path, RegularizationPath) and path.iterator is not None
     lams = np.array([high, lam, low]) if exact else np.r_[lambdas(path, READ, high, low), lam]
     lams = np.unique(lams)
     scores = np.array([as_scores(path, items, one) for one in lams])
-    for at, rows in path.breakpoint_scores(items) if exact else ():  # lam f, from any number
+    for at, rows in path.breakpoint_scores(items) if exact else ():  # lam f, up to a constant
         inside = (at > low) & (at < high)
         f = rows[inside] / at[inside, None]
         lams, scores = np.r_[lams, at[inside]], np.r_[scores, f - f.mean(axis=1, keepdims=True)]
@@ -94,13 +94,13 @@ def scores_along(path, items, high, low, lam):
 
 
 def proven_order(path, items, low, high):
-    """A matrix (p, p): whether an item is certainly above another between low and high.
+    """Return a matrix (p, p): whether an item is certainly above another from low to high.
 
-    Costs the crossings of p^2 / 2 pairs and 9 certificates.
+    The cost is the crossings of p^2 / 2 pairs and nine certificates.
     """
     (a, b), kernel = np.triu_indices(len(items), 1), getattr(path.problem, "kernel", None)
     distance, sign = np.full(a.size, np.inf), np.zeros(a.size)
-    if kernel is not None and kernel.name != "precomputed":  # of two items in the space of f
+    if kernel is not None and kernel.name != "precomputed":  # distance of two items
         distance = np.array([item_distance(kernel, items[i], items[j]) for i, j in zip(a, b)])
     _, lam, pair, *_ = order_changes(path, items, a, b)
     stands = np.ones(a.size, dtype=bool)
@@ -117,11 +117,11 @@ def proven_order(path, items, low, high):
     return above
 
 
-MOST_ITEMS, SOME_ITEMS = 24, 12  # in a list, and of many
+MOST_ITEMS, SOME_ITEMS = 24, 12  # in a list, and chosen from more
 
 
 def chosen_items(path, items, names, lam):
-    """The items (p, d) of a slider, and their names."""
+    """Return the items (p, d) of a slider, and their names."""
     problem, given = path.problem, items is not None
     X = as_matrix("items", items) if given else getattr(problem, "X", None)
     if X is None:
@@ -132,7 +132,7 @@ def chosen_items(path, items, names, lam):
     own = getattr(getattr(problem, "prefs", None), "items", None)
     if names is None and not given and own is not None and len(own) == count:
         names = own
-    as_names(names, count, "item")  # refuses what are none
+    as_names(names, count, "item")  # refuses other names
     names = [str(name) for name in (range(count) if names is None else names)]
     if not given and count > MOST_ITEMS:
         which = spread_ranks(as_scores(path, X, lam), SOME_ITEMS)
@@ -142,32 +142,32 @@ def chosen_items(path, items, names, lam):
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float), tuple(names)
 
 
-MOST_BREAKS = 600  # of a curve on the page
-WIDTH, LEFT, RIGHT = 440, 46, 430  # of the picture, and its panels
+MOST_BREAKS = 600  # points of a curve on the page
+WIDTH, LEFT, RIGHT = 440, 46, 430  # width of the picture, and ends of its panels
 PANEL, BELOW = (24, 170), (212, 276)  # upper and lower ends of the panels
 
 
-WORDS = ["", "proven above the next", "proven below the next"]  # for whoever hears the list
+WORDS = ["", "proven above the next", "proven below the next"]  # for screen readers
 
 
 def across(lam, high, low):
-    """Where a lambda is in the picture."""
+    """Return the horizontal position of a lambda in the picture."""
     return LEFT + (RIGHT - LEFT) * np.log(high / np.asarray(lam)) / np.log(high / low)
 
 
 def heights(scores):
-    """Scores (..., p) from 0, the lowest one, to 1, the highest; equal ones are halfway."""
+    """Scale scores (..., p) to 0 (lowest) to 1 (highest); if all are equal, to 1/2."""
     low, span = scores.min(axis=-1, keepdims=True), np.ptp(scores, axis=-1, keepdims=True)
     return np.where(span > 0, (scores - low) / np.where(span > 0, span, 1.0), 0.5)
 
 
 def upward(share, panel):
-    """Where a share from 0, below, to 1, above, is in a panel."""
+    """Return the vertical position of a share from 0 (bottom) to 1 (top) in a panel."""
     return panel[1] - share * (panel[1] - panel[0])
 
 
 def svg(tag, text="", **attributes):
-    """An element of SVG, with floats to a tenth."""
+    """Return an SVG element, with floats rounded to a tenth."""
     said = ""
     for name, value in attributes.items():
         value = f"{value:.1f}" if isinstance(value, float) else value
@@ -176,13 +176,13 @@ def svg(tag, text="", **attributes):
 
 
 def svg_line(x, y, **attributes):
-    """A line through points of the picture."""
+    """Return a line through points of the picture."""
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y))
     return svg("polyline", **attributes, points=points)
 
 
 def svg_panel(panel, title, words):
-    """A frame with its title, and what its upper end is, and the lower one."""
+    """Return a frame with its title and the labels of its upper and lower ends."""
     top, bottom = panel
     size = dict(x=LEFT, y=top, width=RIGHT - LEFT, height=bottom - top)
     frame = svg("text", title, x=LEFT, y=top - 9) + svg("rect", class_="rb-frame", **size)
@@ -192,7 +192,7 @@ def svg_panel(panel, title, words):
 
 
 def asset(ending):
-    """The script of a slider, or its style, which lie beside this module."""
+    """Read the script or the style of a slider, which are files beside this module."""
     return files("rankbook.plots").joinpath(f"slider.{ending}").read_text(encoding="utf-8").strip()
 
 
@@ -285,7 +285,7 @@ class LambdaSlider(SetOnce):
         ]
         high, low = drawn_range(np.sort(marks)[::-1], lower)
         self.lam = lam = float(np.sqrt(high * low) if lam is None else lam)
-        # at its very end a curve has no value
+        # a curve has no value exactly at its end
         low = min(lam, float(low * (1 + 1e-9) if lower > 0 else low))
         self.high, self.low = high, low = float(high), low
         items, self.names = chosen_items(path, items, names, lam)
@@ -295,7 +295,7 @@ class LambdaSlider(SetOnce):
         nodes, error = choose_nodes(lams, scores, np.searchsorted(-lams, -lam))
         short = [[float(f"{value:.7g}") for value in row] for row in scores[nodes]]
         self.lams, self.scores = locked(lams[nodes]), locked(np.array(short))
-        if not exact:  # between the nodes the scores are read again
+        if not exact:  # scores between the nodes are read again
             lams = np.sqrt(self.lams[1:] * self.lams[:-1])
             scores = np.array([as_scores(path, items, one) for one in lams])
             error = max(error, float(deviations(lams, scores, self.lams, self.scores).max()))
@@ -304,7 +304,7 @@ class LambdaSlider(SetOnce):
             k = np.searchsorted(-curve.breaks[1:-1], -lam, side="right")
             interval = tuple(np.clip(curve.breaks[[k + 1, k]], low, high).tolist())
             breaks = curve.breaks[(curve.breaks < high) & (curve.breaks > low)]
-            if breaks.size > MOST_BREAKS:  # the interval is kept as it is
+            if breaks.size > MOST_BREAKS:  # the interval is not rounded
                 kept = [end for end in interval if low < end < high]
                 breaks = np.unique(np.r_[np.geomspace(high, low, MOST_BREAKS)[1:-1], kept])[::-1]
                 breaks = breaks[(breaks <= interval[0]) | (breaks >= interval[1])]
@@ -315,14 +315,14 @@ class LambdaSlider(SetOnce):
         self.proven = locked(proven_order(path, items, *interval))
 
     def at(self, lam: ArrayLike) -> np.ndarray:
-        """Scores (p,) at lam, or (q, p) at q of them, as the page computes them."""
+        """Return scores (p,) at lam, or (q, p) at q lambdas, as the page computes them."""
         lam = as_numbers("lam", lam)
         for bad in lam[~((lam >= self.low) & (lam <= self.high))]:
             raise ArgumentError(f"lam is {bad}", f"{self.low!r} <= lam <= {self.high!r}")
         return interpolated(np.ravel(lam), self.lams, self.scores).reshape(*lam.shape, -1)
 
     def order(self, lam: float) -> list[str]:
-        """The names in the order at lam, the highest score first."""
+        """Return the names in their order at lam, the highest score first."""
         return [self.names[i] for i in np.argsort(-self.at(lam), kind="stable")]
 
     def __repr__(self) -> str:
@@ -357,7 +357,7 @@ class LambdaSlider(SetOnce):
             f'<div><p class="rb-said">{said}</p>{self._list(now)}<p class="rb-key">{key}</p>'
             f'</div><div class="rb-plot" style="{place}">{self._picture(now)}'
             f'<input type="range" min="0" max="1000" value="{step}" hidden="hidden" '
-            # or JupyterLab takes the arrow keys for its own
+            # otherwise JupyterLab handles the arrow keys
             'data-lm-suppress-shortcuts="true" '
             f'aria-label="{symbol}, falling"/><button type="button" hidden="hidden">back to '
             f"{symbol} = {self.lam:.3g}</button></div>"
@@ -367,11 +367,11 @@ class LambdaSlider(SetOnce):
         )
 
     def _metric(self):
-        """What the curve measures, in print."""
+        """Return the printed name of the curve's metric."""
         return {"auc": "AUC", "ndcg": "NDCG"}.get(self.curve.metric, self.curve.metric)
 
     def _list(self, now):
-        """The items in the order of their scores, each with its link to the next."""
+        """Return the items in the order of their scores, each with its link to the next item."""
         order, share = np.argsort(-now, kind="stable"), heights(now)
         rows = []
         for place, i in enumerate(order):
@@ -387,7 +387,7 @@ class LambdaSlider(SetOnce):
         return f'<ol class="rb-list" role="list">{"".join(rows)}</ol>'
 
     def _picture(self, now):
-        """Both panels as one picture, for those who see it; in words, what is in it."""
+        """Return both panels as one picture, with a description in words."""
         high, low, curve = self.high, self.low, self.curve
         at, bottom, what = (
             across(self.lam, high, low),
@@ -398,7 +398,7 @@ class LambdaSlider(SetOnce):
         x, y = across(lams, high, low), upward(heights(self.at(lams)), PANEL)
         place, here = np.argsort(np.argsort(-now, kind="stable"), kind="stable"), heights(now)
         tint = [f"--p:{100 * k / max(1, count - 1):.0f}%" for k in place]
-        parts = [svg_panel(PANEL, "scores, between the last and the first", ["first", "last"])]
+        parts = [svg_panel(PANEL, "scores between the last and the first", ["first", "last"])]
         parts += [svg_line(x, y[:, i], class_="rb-line", style=tint[i]) for i in range(count)]
         parts.append(svg("line", class_="rb-at", x1=at, x2=at, y1=PANEL[0], y2=PANEL[1]))
         for i in range(count):  # a dot for each item at the lambda of the slider
@@ -420,7 +420,7 @@ class LambdaSlider(SetOnce):
             parts.append(svg("line", class_="rb-at", x1=at, x2=at, y1=BELOW[0], y2=BELOW[1]))
             y = upward(heights(np.r_[curve.at(self.lam), self.values])[0], BELOW)
             parts.append(svg("circle", class_="rb-dot", cx=at, cy=y, r=4))
-        # powers of ten below the panels, or the two ends where there are fewer than two
+        # powers of ten below the panels, or the two ends if there are fewer than two
         first, last = int(np.floor(np.log10(high))), int(np.ceil(np.log10(low)))
         raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
         powers = range(first, last - 1, -max(1, round((first - last) / 6)))
@@ -435,7 +435,7 @@ class LambdaSlider(SetOnce):
         return svg("svg", "".join(parts), viewBox=view, role="img", aria_label=what)
 
     def _numbers(self):
-        """What the script computes with, as JSON."""
+        """Return the data of the script as JSON."""
         proven = self.proven.astype(int) + 2 * self.proven.T
         data = dict(
             high=self.high,

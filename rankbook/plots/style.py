@@ -1,24 +1,24 @@
-"""The style of pictures in notebooks."""
+"""Style of figures in notebooks."""
 
 from .axes import COLOURS
 
 STYLE = {
     "axes.titlesize": "medium",
     "figure.constrained_layout.use": True,
-    "figure.dpi": 150,  # in an SVG, only of what is rasterized
+    "figure.dpi": 150,  # in an SVG this affects only rasterized parts
     "figure.figsize": (5.4, 2.9),
     "font.size": 11,
     "legend.fontsize": "small",
-    "svg.hashsalt": "rankbook",  # the same picture has the same names for its parts
+    "svg.hashsalt": "rankbook",  # equal figures have equal names of their parts
     "xtick.labelsize": "small",
     "ytick.labelsize": "small",
 }
 
 
 def load_ipython_extension(ipython):
-    """Give the pictures of a notebook their style; ``%load_ext rankbook.plots.style`` calls it.
+    """Set the style of a notebook's figures; ``%load_ext rankbook.plots.style`` calls it.
 
-    They become SVG without a date: the same picture is stored as the same text.
+    Figures become SVG without a date, so equal figures are stored as equal text.
     """
     import matplotlib
     from cycler import cycler

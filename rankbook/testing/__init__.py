@@ -1,4 +1,4 @@
-"""Checks of solvers and losses, and the checks of scikit-learn that estimators fail."""
+"""Checks of solvers and losses, and expected failures of scikit-learn's checks."""
 
 from .estimators import expected_failed_checks
 from .kit import CheckTable, check_solver, parametrize_with_solver_checks

@@ -1,4 +1,4 @@
-"""Checks of solutions, of errors and options, and of what a solver keeps and changes."""
+"""Checks of solutions, errors, options, and side effects of a solver."""
 
 import copy
 import io
@@ -43,7 +43,7 @@ from .subject import Case, CheckFailed, CheckSkipped, Subject, describe
 
 
 def check_answers(subject: Subject) -> None:
-    """It takes each kind of problem it declares, and answers with finite numbers, one an item."""
+    """Check that the solver solves each declared kind, with finite coefficients."""
     if not any(True for _ in subject.problems("items", names=("plain",))):
         raise CheckFailed(
             f"it declares {', '.join(subject.declared.problems)} with the kernel "
@@ -85,17 +85,17 @@ def solve_group(subject: Subject, group: str, lams: Any = lambdas, **choice: Any
 
 
 def check_certificate(subject: Subject) -> None:
-    """The certified gap is within tol on ties, copies, grids, cycles and low rank."""
+    """Check that the certified gap is within tol on ties, copies, grids, cycles and low rank."""
     solve_group(subject, "items")
 
 
-PRECISE = 1e-5  # a reference promises a smaller gap
+PRECISE = 1e-5  # the reference promises a smaller gap
 
 
 def reference_for(subject: Subject, problem: Any) -> Any:
-    """An instance of the library's own solver that takes the problem, or None.
+    """Return one of the library's own solvers that supports the problem, or None.
 
-    One that is not the solver under test, "qp" before others.
+    It is not the solver under test; "qp" is preferred.
     """
     for solver in references():
         if type(subject.solver) is not type(solver) and solver.can_solve(problem) is True:
@@ -105,7 +105,7 @@ def reference_for(subject: Subject, problem: Any) -> Any:
 
 @cache
 def references() -> list[Any]:
-    """The library's own solvers that promise enough, "qp" before others."""
+    """Return the library's own solvers with a sufficient tol, "qp" first."""
     own = sorted((r for r in installed_records() if r.origin == HOME), key=lambda r: r.name != "qp")
     kinds = [kind for kind in (r.load() for r in own) if "solve" in kind.provides]
     solvers = [kind() for kind in kinds if not missing_modules(kind)]
@@ -114,7 +114,7 @@ def references() -> list[Any]:
 
 @cache
 def minimum(problem: Any, lam: float, reference: Any) -> float:
-    """The objective that a reference finds; once for all solvers that are asked in a process."""
+    """Return the objective of a reference solver, cached in a process."""
     return solve(problem, lam, solver=reference).certificate.primal
 
 
@@ -122,7 +122,7 @@ CHOSEN = ("plain", "copies that contradict", "integer grid", "cycles", "d > n")
 
 
 def check_reference(subject: Subject) -> None:
-    """The objective is that of another solver."""
+    """Check the objective against another solver."""
     tol, compared = subject.tol, 0
     for case in subject.cases("items", names=CHOSEN):
         if (reference := reference_for(subject, case.problem)) is None:
@@ -146,7 +146,7 @@ WAYS = dict(
 
 
 def check_progress(subject: Subject) -> None:
-    """The objective comes half of the way from f = 0 to the minimum, whatever is promised."""
+    """Check that the objective is at least halfway from f = 0 to the minimum."""
     for group, names in WAYS.items():
         for case in subject.cases(group, lambda p: lambdas(p, LOW), names=names):
             reference = reference_for(subject, case.problem)
@@ -163,13 +163,13 @@ def check_progress(subject: Subject) -> None:
                     )
 
 
-BOX = 1e-8  # excess over the box [0, c], in units of c
-ROUGH = 0.1  # where no relative gap is promised
-ENOUGH = 16  # answers without multipliers, to believe that it returns none
+BOX = 1e-8  # largest excess over the box [0, c], in units of c
+ROUGH = 0.1  # if no relative gap is promised
+ENOUGH = 16  # number of answers without multipliers before the check is skipped
 
 
 def check_dual(subject: Subject) -> None:
-    """Multipliers, where it returns them, are between 0 and the weights, and are those of f."""
+    """Check that returned multipliers are between 0 and the weights, and belong to f."""
     seen = 0
     for group, names in dict(weights=(), items=CHOSEN).items():
         for case in subject.cases(group, names=names):
@@ -193,14 +193,14 @@ def check_dual(subject: Subject) -> None:
 
 
 def check_weights(subject: Subject) -> None:
-    """Weights matter, over ten orders of magnitude and where some are 0."""
+    """Check weights, over ten orders of magnitude and with zeros."""
     if not subject.declared.weights:
         raise CheckSkipped("it declares to take no weights")
     solve_group(subject, "weights")
 
 
 def check_margins(subject: Subject) -> None:
-    """Margins matter, of all sizes, and signed ones if it takes them."""
+    """Check margins of all sizes, and signed margins if the solver supports them."""
     if not subject.declared.margins:
         raise CheckSkipped("it declares to take no margins")
     solve_group(subject, "margins")
@@ -209,7 +209,7 @@ def check_margins(subject: Subject) -> None:
 
 
 def check_queries(subject: Subject) -> None:
-    """Items of different queries are not compared."""
+    """Check that items of different queries are not compared."""
     solve_group(subject, "queries")
 
 
@@ -222,26 +222,26 @@ APART = ("weights in queries", "margins in queries")
 
 
 def check_combinations(subject: Subject) -> None:
-    """Weights, margins and queries together, with every kernel and storage."""
+    """Check weights, margins and queries together, with every kernel and storage."""
     declared = subject.declared
     names = TOGETHER if declared.weights and declared.margins else APART
     choice = dict(lams=lambda p: lambdas(p, MIDDLE), names=names)
     on_labels = choice | dict(names=APART[:1], kinds=("LabelRankSVMProblem", "LabelRankRLSProblem"))
     for kernel in declared.kernels:
         solve_group(subject, "combined", kernel=kernel, **choice)
-        if names is TOGETHER:  # on labels there are no margins
+        if names is TOGETHER:  # problems on labels have no margins
             solve_group(subject, "combined", kernel=kernel, **on_labels)
     for storage in sorted(declared.storages - {"float64"}):
         solve_group(subject, "combined", kinds=("RankSVMProblem",), storage=storage, **choice)
 
 
 def check_sizes(subject: Subject) -> None:
-    """Two hundred items, forty features, forty queries, a thousand preferences."""
+    """Check 200 items with 40 features and 1000 preferences in 40 queries."""
     solve_group(subject, "large", lambda p: lambdas(p, MIDDLE))
 
 
 def check_kernels(subject: Subject) -> None:
-    """Every kernel it declares, on copies, a grid and low rank; and with other parameters."""
+    """Check every declared kernel on copies, a grid and low rank, and with other parameters."""
     kernels, first = subject.declared.kernels, subject.declared.first_kernel
     others = [kernel for kernel in kernels if kernel != first]
     changed = [name for name, kernel in CHANGED.items() if kernel.name in kernels]
@@ -255,12 +255,12 @@ def check_kernels(subject: Subject) -> None:
 
 
 def check_scales(subject: Subject) -> None:
-    """Items far from the origin, in odd units, very small and very large."""
+    """Check items far from the origin, in odd units, very small and very large."""
     solve_group(subject, "scales")
 
 
 def check_extremes(subject: Subject) -> None:
-    """Lambdas that are very large and very small, and those at the largest that matters."""
+    """Check very large and very small lambdas, and lambdas near the largest breakpoint."""
     names = ("plain", "integer grid", "separable")
     solve_group(subject, "items", names=names, lams=lambda p: lambdas(p, EXTREME))
     solve_group(subject, "items", names=("plain",), lams=lambda p: lambdas(p, EDGES))
@@ -270,7 +270,7 @@ def check_extremes(subject: Subject) -> None:
 
 
 def check_storages(subject: Subject) -> None:
-    """Every storage of items that it declares beyond float64."""
+    """Check every declared storage of items beside float64."""
     others = sorted(subject.declared.storages - {"float64"})
     if not others:
         raise CheckSkipped("it takes items of float64 alone")
@@ -279,14 +279,14 @@ def check_storages(subject: Subject) -> None:
         solve_group(subject, "items", kinds=("RankSVMProblem",), storage=storage, names=names)
 
 
-SEPARABLE = {  # an order is separable more often than classes without an intercept
+SEPARABLE = {  # orders are separable more often than classes without an intercept
     "separable": ("RankSVMProblem", "RayleighProblem"),
     "d > n": ("RankSVMProblem", "SVMProblem", "MulticlassSVMProblem"),
 }
 
 
 def check_hard_margin(subject: Subject) -> None:
-    """At lam = 0 the answer is the hard margin, with weights, margins and kernels as well."""
+    """Check the hard margin at lam = 0, also with weights, margins and kernels."""
     if not subject.declared.hard_margin or "solve" not in subject.declared.provides:
         raise CheckSkipped("it declares no hard margin")
     for name, kinds in SEPARABLE.items():
@@ -299,7 +299,7 @@ def check_hard_margin(subject: Subject) -> None:
 
 
 def at_zero(problem: Any) -> tuple[float, ...]:
-    """lam = 0; not for the squared hinge, which has no hard margin of its own."""
+    """Yield cases at lam = 0, without the squared hinge, which has no hard margin of its own."""
     return () if getattr(problem, "loss", None) == SquaredHinge() else (0.0,)
 
 
@@ -308,7 +308,7 @@ SETTING = dict(items=("plain", "copies that contradict", "cycles"), queries=("qu
 
 
 def check_order(subject: Subject) -> None:
-    """Rows in another order, and queries of other names, give the same objective."""
+    """Check that the objective does not depend on the order of rows and query names."""
     tol, kernel = subject.tol, subject.declared.first_kernel
     for group, names in SETTING.items():
         for instance, variant, problem in subject.problems(group, names=names):
@@ -321,20 +321,20 @@ def check_order(subject: Subject) -> None:
                     one, two = (subject.answer(p, lam).certificate.primal for p in (problem, other))
                     same_objective(one, two, 2 * tol, "permuted")
     if not subject.cases_seen:
-        raise CheckSkipped("its problems choose items by their row")
+        raise CheckSkipped("its problems choose items by row number")
 
 
 FEW = ("plain", "integer grid")
 
 
 def bits(answer: Any) -> tuple[bytes, bytes]:
-    """Coefficients and multipliers of an answer, to the bit."""
+    """Return the bytes of coefficients and multipliers of a solution."""
     dual = answer.dual if isinstance(answer.dual, np.ndarray) else np.zeros(0)
     return answer.coef.tobytes(), dual.tobytes()
 
 
 def check_deterministic(subject: Subject) -> None:
-    """The same call gives the same bits, from one instance and from another."""
+    """Check that equal calls give equal bits, from one instance and from another."""
     if not subject.declared.deterministic:
         raise CheckSkipped("it declares that it is not deterministic")
     for case in subject.cases("items", names=FEW):
@@ -347,18 +347,18 @@ def check_deterministic(subject: Subject) -> None:
 
 
 def random_states() -> tuple[Any, ...]:
-    """The states of the global generators of NumPy and Python, to compare."""
+    """Return the states of the global generators of NumPy and Python."""
     kind, keys, *rest = np.random.get_state()
     return kind, keys.tobytes(), *rest, random.getstate()
 
 
 def check_random_state(subject: Subject) -> None:
-    """The global generators of NumPy and Python are left as they are."""
+    """Check that the global generators of NumPy and Python are not used."""
     kept = np.random.get_state(), random.getstate()
     try:
         for case in subject.cases("items", names=FEW):
             with subject.looking_at(case):
-                np.random.random(), random.random()  # in no state that a seed leads to
+                np.random.random(), random.random()  # a state that no seed produces
                 before = random_states()
                 subject.answers(case.problem, case.lam)
                 if random_states() != before:
@@ -372,30 +372,30 @@ HELD = ("X", "prefs.weight", "prefs.margin", "prefs.better", "prefs.worse", "tar
 
 
 def held(problem: Any) -> list[Any]:
-    """Copies of the arrays that a problem holds."""
+    """Return copies of the arrays of a problem."""
     found = []
     for name in HELD:
         try:
             found.append(np.array(attrgetter(name)(problem)))
-        except AttributeError:  # another kind of problem
+        except AttributeError:  # other kinds of problems
             found.append(None)
     return found
 
 
 def lent(how: str, instance: Any) -> np.ndarray:
-    """The items of an instance, as an array of the caller's."""
+    """Return the items of an instance as a caller's array."""
     X = np.array(instance.X, order="C")
     if how == "every other row":
         return np.repeat(X, 2, axis=0)[::2]
     if how == "backwards":
         return np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
-    if how == "read-only":  # as a mapped file is: it cannot be opened for writing
+    if how == "read-only":  # like a mapped file, which cannot be made writable
         return np.frombuffer(X.tobytes()).reshape(X.shape)
     return np.asfortranarray(X) if how == "Fortran order" else X
 
 
 def lent_problems(subject: Subject, *ways: str) -> Any:
-    """(way, variant, problem) of ranking SVMs that borrow their items."""
+    """Yield (way, variant, problem) of ranking SVMs that borrow their items."""
     kernel = subject.declared.first_kernel
     for variant in VARIANTS:
         for instance in GROUPS["items"][:5] if variant.kind == "RankSVMProblem" else ():
@@ -407,9 +407,9 @@ def lent_problems(subject: Subject, *ways: str) -> Any:
 
 
 def check_unchanged(subject: Subject) -> None:
-    """The arrays of a problem, and of a caller who lends them, are left as they are."""
+    """Check that the arrays of a problem and of its caller are unchanged."""
     cases = [*subject.problems("items", names=FEW), *subject.problems("weights")]
-    named = [  # problems of its own: changes are not seen elsewhere
+    named = [  # own problems, so that changes have no effect elsewhere
         (instance.name, variant, variant.problem(instance, subject.declared.first_kernel))
         for instance, variant, _ in cases
     ]
@@ -424,7 +424,7 @@ def check_unchanged(subject: Subject) -> None:
 
 
 def check_layout(subject: Subject) -> None:
-    """Lent arrays may be read-only, and of any order in memory."""
+    """Check borrowed arrays that are read-only, or of any order in memory."""
     ways = ("read-only", "Fortran order", "every other row", "backwards")
     for name, variant, problem in lent_problems(subject, *ways):
         lam = lambdas(problem)[0]
@@ -438,8 +438,8 @@ def check_layout(subject: Subject) -> None:
 
 
 def check_copies(subject: Subject) -> None:
-    """The solver, pickled or copied, solves as before; its solutions can be pickled."""
-    from joblib import wrap_non_picklable_objects  # classes of a notebook travel by value
+    """Check that pickled and copied solvers work, and that solutions can be pickled."""
+    from joblib import wrap_non_picklable_objects  # classes of a notebook are pickled by value
 
     for case in subject.cases("items", names=("plain",)):
         with subject.looking_at(case):
@@ -453,7 +453,7 @@ def check_copies(subject: Subject) -> None:
 
 
 def ordinary(subject: Subject) -> Any:
-    """(features, problem) of small ordinary problems; a feature is what is declared, in words."""
+    """Yield (features, problem) of small ordinary problems; features are declarations."""
     declared, plain = subject.declared, GROUPS["items"][0]
     settings = [(plain, kernel, {}) for kernel in declared.kernels]
     settings += [(plain, "linear", dict(storage=s)) for s in declared.storages - {"float64"}]
@@ -467,14 +467,14 @@ def ordinary(subject: Subject) -> Any:
         for instance, kernel, options in settings:
             if not options or variant.kind == "RankSVMProblem":
                 problem = made(variant, instance, kernel, **options)
-                known = {variant.kind} & kinds  # what is derived from it may be refused
+                known = {variant.kind} & kinds  # derived problems may be refused
                 yield {f"{kind} with the kernel {kernel}" for kind in known} | kinds, problem
         for name, instance in chosen.items():
             yield {f"{kind} with {name}" for kind in kinds}, made(variant, instance, first)
 
 
 def check_accepts(subject: Subject) -> None:
-    """What it declares, it takes: an ordinary problem of each kind, kernel, loss and storage."""
+    """Check that the solver accepts an ordinary problem of everything that it declares."""
     said = {}
     for features, problem in ordinary(subject):
         if problem is None or Solver.can_solve(subject.declared, problem) is not True:
@@ -495,7 +495,7 @@ def check_accepts(subject: Subject) -> None:
 
 
 def beyond(subject: Subject) -> Any:
-    """(instance's name, variant, problem) that the solver does not declare."""
+    """Yield (name of the instance, variant, problem) that the solver does not declare."""
     declared = subject.declared
     plain = GROUPS["items"][0]
     for variant in VARIANTS:
@@ -519,7 +519,7 @@ def beyond(subject: Subject) -> Any:
 
 
 def check_refuses(subject: Subject) -> None:
-    """What it does not declare is refused, in words."""
+    """Check that undeclared problems are refused with a sentence."""
     for name, variant, problem in beyond(subject):
         if problem is None or Solver.can_solve(subject.declared, problem) is True:
             continue
@@ -538,7 +538,7 @@ def check_refuses(subject: Subject) -> None:
 
 
 def check_cost(subject: Subject) -> None:
-    """What it says that it costs is a number of seconds."""
+    """Check that its predicted cost is a number of seconds."""
     if type(subject.solver).cost is Solver.cost:
         raise CheckSkipped("it does not say what it costs")
     for case in subject.cases("items"):
@@ -550,10 +550,10 @@ def check_cost(subject: Subject) -> None:
 
 
 def check_memory(subject: Subject) -> None:
-    """What was solved before makes no difference to problems that look alike."""
+    """Check that earlier solutions do not affect similar problems."""
     tol, lam, first = subject.tol, {}, subject.declared.first_kernel
     plain = replace(GROUPS["items"][0], X=np.array(GROUPS["items"][0].X))  # to lend
-    alike = [  # the same items and number of preferences, and the first again
+    alike = [  # equal items and numbers of preferences, and the first problem again
         plain,
         replace(plain, name="other weights", weight=repeated(1, 3, 0.5)),
         replace(plain, name="other margins", margin=repeated(1, 3, 0.5)),
@@ -575,7 +575,7 @@ def check_memory(subject: Subject) -> None:
 
 
 def check_threads(subject: Subject) -> None:
-    """One instance, asked by two threads at once, answers each as it does alone."""
+    """Check that one instance gives correct answers to two threads at once."""
     cases = list(subject.cases("items", names=("plain", "integer grid")))
     alone, found, ready = {}, [], Barrier(2)
     for case in cases:
@@ -587,14 +587,14 @@ def check_threads(subject: Subject) -> None:
         for case in order:
             try:
                 found.append((case, subject.answer(case.problem, case.lam)))
-            except Exception as error:  # told by the thread that waits
+            except Exception as error:  # reported by the thread that waits
                 found.append((case, error))
 
     threads = [Thread(target=run, args=(order,), daemon=True) for order in (cases, cases[::-1])]
     interval = sys.getswitchinterval()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sys.setswitchinterval(1e-6)  # from one thread to the other as often as Python can
+        sys.setswitchinterval(1e-6)  # switches threads as often as possible
         try:
             for thread in threads:
                 thread.start()
@@ -611,7 +611,7 @@ def check_threads(subject: Subject) -> None:
 
 
 def surroundings() -> dict[str, Any]:
-    """The settings of this process, by what they are called."""
+    """Return the settings of this process by name."""
     return {
         "the list of warnings filters": list(warnings.filters),
         "the environment": dict(os.environ),
@@ -621,7 +621,7 @@ def surroundings() -> dict[str, Any]:
 
 
 def check_surroundings(subject: Subject) -> None:
-    """Settings of the process are left as they are, and nothing is printed."""
+    """Check that the solver changes no settings of the process and prints nothing."""
     for case in subject.cases("items", names=("plain",)):
         kept = surroundings()
         with (

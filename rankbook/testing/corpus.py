@@ -1,4 +1,4 @@
-"""Small degenerate data sets, and problems of every kind on them."""
+"""Small degenerate data sets, and problems of all kinds on them."""
 
 import warnings
 from collections.abc import Callable
@@ -21,9 +21,9 @@ HINGES = "hinge", "squared"
 
 
 def degenerate_items(rng: np.random.Generator, far: float = 1e5) -> dict[str, np.ndarray]:
-    """Items (24, d) by name: copies, grids, constants, low rank, more features than items.
+    """Return items (24, d) by name: copies, grids, constants, low rank, many features.
 
-    Those of "far" lie that far from the origin.
+    `far` is the distance of some items from the origin.
     """
     X = rng.normal(size=(24, 3))
     return dict(
@@ -40,7 +40,7 @@ def degenerate_items(rng: np.random.Generator, far: float = 1e5) -> dict[str, np
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Items and what is known of their order.
+    """Items and preferences between them.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Instance:
     pairs : tuple of two ndarrays of shape (m,), int, optional
         Better and worse items, instead of grades.
     weight, margin : function of a length, optional
-        What weighs preferences or examples, and their margins.
+        Weights and margins of preferences or examples.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Instance:
 
     @property
     def prefs(self) -> Preferences:
-        """The preferences, with weights and margins."""
+        """Preferences with weights and margins."""
         if self.pairs is None:
             prefs = Preferences.from_scores(self.y, self.qid)
         else:
@@ -76,7 +76,7 @@ class Instance:
         return prefs.reweighted(weight, margin)
 
     def permuted(self, order: np.ndarray) -> "Instance":
-        """The same with rows and pairs in another order, and other names for the queries."""
+        """Return the instance with rows and pairs in another order and other query names."""
         place, pairs = np.argsort(order), self.pairs
         if pairs is not None:
             pairs = tuple(place[np.asarray(ends)][::-1] for ends in pairs)
@@ -85,7 +85,7 @@ class Instance:
 
 
 def item_instances() -> list[Instance]:
-    """Instances with one query, weights 1 and margins 1."""
+    """Yield instances with one query, weights 1 and margins 1."""
     rng = np.random.default_rng(7)
     A, y = rng.normal(size=(16, 4)), np.sort(rng.integers(0, 3, 16)).astype(float)
     grid = rng.integers(-1, 2, (18, 3)).astype(float)
@@ -123,7 +123,7 @@ def item_instances() -> list[Instance]:
 
 
 def query_instances() -> list[Instance]:
-    """Instances with several queries, some of which compare nothing."""
+    """Yield instances with several queries, some of them without preferences."""
     rng = np.random.default_rng(8)
     A, grid = rng.normal(size=(16, 4)), rng.integers(-1, 2, (16, 3)).astype(float)
     quarters, grades = np.arange(16) // 4, np.tile([0.0, 0.0, 1.0, 2.0], 4)
@@ -138,7 +138,7 @@ def query_instances() -> list[Instance]:
 
 
 def scattered(low: float, high: float) -> Callable[[int], np.ndarray]:
-    """A function of a length that gives powers of ten from low to high, in no order."""
+    """Return a function of a length that makes shuffled powers of ten from low to high."""
 
     def powers(m):
         return 10.0 ** np.random.default_rng(m).permutation(np.linspace(low, high, m))
@@ -147,18 +147,18 @@ def scattered(low: float, high: float) -> Callable[[int], np.ndarray]:
 
 
 def repeated(*values: float) -> Callable[[int], np.ndarray]:
-    """A function of a length that gives the values again and again."""
+    """Return a function of a length that repeats the values."""
     return lambda m: np.resize(np.array(values), m)
 
 
 def all_groups() -> dict[str, list[Instance]]:
-    """Instances by what is special about them; their items are read-only."""
+    """Return instances by their special property; their items are read-only."""
     items, queries = item_instances(), query_instances()
     plain, _, contradiction, _, grid = items[:5]
     separable = next(i for i in items if i.name == "separable")
     both = dict(weight=repeated(2, 0.5, 1, 3), margin=repeated(1, 3, 0.5))
     signed = both | dict(margin=repeated(1, -0.5))
-    # more items, queries and features than a block holds
+    # more items, queries and features than a block contains
     X = np.random.default_rng(9).normal(size=(200, 40))
     in_query, thirds = np.tile([0.0, 0.0, 1.0, 1.0, 2.0], 40), np.arange(56) * 3 // 56 * 1.0
     groups = dict(
@@ -216,12 +216,12 @@ CHANGED = {  # kernels whose parameters are not the defaults
 
 
 def laplace(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """exp(-|a - b|_1 / d) for rows of A (n, d) and B (p, d), (n, p)."""
+    """Return exp(-|a - b|_1 / d) for rows of A (n, d) and B (p, d), shape (n, p)."""
     return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).mean(axis=2))
 
 
 def with_kernel(X: np.ndarray, kernel: str) -> tuple[np.ndarray, dict[str, Any]]:
-    """Items for a kernel by name, or one of :data:`CHANGED`, and the options that ask for it."""
+    """Return items and options for a kernel by name, or for one of :data:`CHANGED`."""
     if kernel in CHANGED:
         return X, dict(kernel=CHANGED[kernel])
     if kernel == "precomputed":
@@ -230,9 +230,9 @@ def with_kernel(X: np.ndarray, kernel: str) -> tuple[np.ndarray, dict[str, Any]]
 
 
 def ranking(i, kernel, loss="hinge", penalty="l2", storage="float64", signed=False, **options):
-    """A RankSVMProblem, whose items are kept as "float64", "float32" or "csr".
+    """Make a RankSVMProblem whose items are stored as "float64", "float32" or "csr".
 
-    With `signed` the signs of the weights are +1, -1 and 0 in turn.
+    With `signed`, the signs of the weights are +1, -1 and 0 in turn.
     """
     X, chosen = with_kernel(i.X, kernel)
     chosen |= dict(signs=np.resize([1, -1, 0], X.shape[1])) if signed else {}
@@ -246,7 +246,7 @@ def ranking(i, kernel, loss="hinge", penalty="l2", storage="float64", signed=Fal
 
 
 def classes(i, kernel, make):
-    """An SVMProblem or a MulticlassSVMProblem."""
+    """Make an SVMProblem or a MulticlassSVMProblem."""
     if i.pairs is not None or i.qid is not None:
         return None
     X, chosen = with_kernel(i.X, kernel)
@@ -256,7 +256,7 @@ def classes(i, kernel, make):
 
 
 def least_squares(i, kernel, penalty="l2", basis=False):
-    """A RankRLSProblem."""
+    """Make a RankRLSProblem."""
     X, chosen = with_kernel(i.X, kernel)
     chosen |= dict(penalty=penalty, basis=[0, 2, 4] if basis else None)
     if i.pairs is not None or i.margin is not None:
@@ -265,7 +265,7 @@ def least_squares(i, kernel, penalty="l2", basis=False):
 
 
 def on_labels(i, kernel, make, **options):
-    """A problem on three labels, a LabelRankSVMProblem or a LabelRankRLSProblem."""
+    """Make a LabelRankSVMProblem or a LabelRankRLSProblem on three labels."""
     if i.pairs is not None or i.margin is not None:
         return None
     few = slice(10 if len(i.X) < 100 else 50)
@@ -274,12 +274,12 @@ def on_labels(i, kernel, make, **options):
     Y = (i.y[few, None] + np.arange(len(X))[:, None] * np.arange(3)) % 3
     if i.qid is not None:
         Y[::3, 2] = np.nan
-        Y[1, :2] = np.nan  # one label alone is compared with nothing
+        Y[1, :2] = np.nan  # a single label is compared with nothing
     return make(X, Y, object_weight=weight, **chosen, **options)
 
 
 def bipartite(i, kernel):
-    """A RayleighProblem."""
+    """Make a RayleighProblem."""
     if i.pairs is not None or i.qid is not None or i.weight or i.margin or np.ptp(i.X) == 0:
         return None
     X, chosen = with_kernel(i.X, kernel)
@@ -302,24 +302,27 @@ CLASSES = {kind.__name__: kind for kind in MAKERS}
 
 @dataclass(frozen=True)
 class Variant:
-    """A kind of problem, with options that belong to it."""
+    """Kind of problem, with its options."""
 
     kind: str
     options: tuple[tuple[str, Any], ...] = ()
 
     @property
     def names(self) -> set[str]:
-        """Names by which a solver may declare it: of its class and the base classes."""
+        """Names by which a solver may declare the kind: its class and base classes."""
         return {base.__name__ for base in CLASSES[self.kind].__mro__}
 
     def problem(self, instance: Instance, kernel: str, **more: Any) -> Any:
-        """The problem on an instance, or None if the kind refuses it."""
+        """Return the problem on an instance, or None if the kind refuses it."""
         make, fixed = MAKERS[CLASSES[self.kind]]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of queries with one item, for instance
+            warnings.simplefilter("ignore")  # for example with queries of one item
             try:
                 return make(instance, kernel, **fixed, **dict(self.options), **more)
-            except (ValueError, TypeError):  # one example of a class, sparse items for "l1"
+            except (
+                ValueError,
+                TypeError,
+            ):  # such as one example of a class, sparse items for "l1"
                 return None
 
     def __str__(self) -> str:
@@ -354,14 +357,14 @@ VARIANTS = [
 
 @cache
 def made(variant: Variant, instance: Instance, kernel: str, **more: Any) -> Any:
-    """:meth:`Variant.problem`, made once for an instance of :data:`GROUPS`."""
+    """Return :meth:`Variant.problem`, cached for instances of :data:`GROUPS`."""
     return variant.problem(instance, kernel, **more)
 
 
 def unit_of(problem: Any) -> float:
-    """The largest lambda at which something happens, or else the kernel's largest diagonal entry.
+    """Return the largest breakpoint, or else the kernel's largest diagonal entry.
 
-    1 for a problem whose items are all alike.
+    Return 1 for a problem whose items are all equal.
     """
     top = float(getattr(problem, "lam_max", np.inf))
     if not np.isfinite(top):
@@ -375,6 +378,6 @@ EXTREME, EDGES, ABOVE = (1e3, 1e-5), (1.001, 1.0, 0.999, 5e-4), (10.0, 1.001)
 
 
 def lambdas(problem: Any, shares: tuple[float, ...] = ORDINARY) -> tuple[float, ...]:
-    """The lambdas at which a problem is solved: shares of its unit."""
+    """Return the lambdas at which a problem is solved, as multiples of its unit."""
     unit = unit_of(problem)
     return tuple(share * unit for share in shares)

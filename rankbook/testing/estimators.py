@@ -1,4 +1,4 @@
-"""Checks of scikit-learn that an estimator does not pass, with the reasons."""
+"""Expected failures of scikit-learn's checks, with the reasons."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ FITS = """
 
 
 def expected_failed_checks(estimator: Any) -> dict[str, str]:
-    """scikit-learn's checks that an estimator of rankbook, with its parameters, does not pass.
+    """Return the scikit-learn checks that an estimator of rankbook does not pass.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     Returns
     -------
     dict
-        From names of checks to reasons, as the argument ``expected_failed_checks`` of
-        ``sklearn.utils.estimator_checks.check_estimator`` takes it. The same argument of
-        ``parametrize_with_checks`` takes this function.
+        A dict from names of checks to reasons, for the argument ``expected_failed_checks`` of
+        ``sklearn.utils.estimator_checks.check_estimator``. The corresponding argument of
+        ``parametrize_with_checks`` accepts this function.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Running all conformance checks of a solver."""
+"""Conformance checks of a solver."""
 
 import json
 import os
@@ -25,17 +25,17 @@ from ..registry.solver import with_options
 from . import checks, paths
 from .subject import CheckFailed, CheckSkipped, Subject
 
-CHECKS: dict[str, Callable[[Subject], None]] = {  # every check_... of the two modules
+CHECKS: dict[str, Callable[[Subject], None]] = {  # all functions check_... of the two modules
     name.removeprefix("check_"): check
     for name, check in (vars(checks) | vars(paths)).items()
     if name.startswith("check_")
 }
-GATE = "answers"  # where it fails, the other checks are skipped
+GATE = "answers"  # if it fails, the other checks are skipped
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How a check ended.
+    """Result of a check.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class CheckResult:
     outcome : {"passed", "failed", "expected", "skipped"}
         "expected" for a failure with a given reason.
     cases : int
-        How many were looked at.
+        Number of cases.
     detail : str
         The case that shows the failure, or the reason.
     seconds : float
@@ -57,7 +57,7 @@ class CheckResult:
 
 
 def look(name: str, subject: Subject) -> None:
-    """Do a check; one that found nothing to look at is skipped."""
+    """Run a check; it is skipped if it has no cases."""
     CHECKS[name](subject)
     if not subject.cases_seen:
         raise CheckSkipped("no problem that it takes is a case of this")
@@ -69,7 +69,7 @@ def run_check(
     options: dict[str, Any] | None = None,
     tell: Callable[[str], None] = lambda case: None,
 ) -> CheckResult:
-    """One check of :data:`CHECKS` in this process.
+    """Run one check of :data:`CHECKS` in this process.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def run_check(
     solver, options
         As in :class:`rankbook.testing.subject.Subject`.
     tell : function
-        Told every case before the solver sees it.
+        Called with each case before the solver receives it.
     """
     begin, outcome, detail, cases = time.perf_counter(), "passed", "", 0
     try:
@@ -90,7 +90,7 @@ def run_check(
         outcome, detail = "skipped", str(reason)
     except CheckFailed as error:
         outcome, detail = "failed", str(error)
-    except (Exception, SystemExit) as error:  # before a case: its class, its can_solve
+    except (Exception, SystemExit) as error:  # errors before a case, in its class or can_solve
         outcome, detail = "failed", f"{type(error).__name__}: {error}"
     return CheckResult(name, outcome, cases, detail, time.perf_counter() - begin)
 
@@ -102,14 +102,14 @@ WORKER = (
 
 
 def work() -> None:
-    """Do the checks of the job that standard input holds, and print a line for each step."""
+    """Run the checks of the job on standard input, and print a line for each step."""
     job = pickle.load(sys.stdin.buffer)
     parent, out = os.dup(0), os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # what a solver prints goes elsewhere
+    os.dup2(2, 1)  # redirects what a solver prints
 
     def end_with_parent():
-        os.read(parent, 1)  # returns when the parent is gone, which alone would stop what hangs
+        os.read(parent, 1)  # returns when the parent ends; this also stops a hanging solver
         os._exit(1)
 
     threading.Thread(target=end_with_parent, daemon=True).start()
@@ -125,15 +125,15 @@ def work() -> None:
 def run_isolated(
     checks: list[str], solver: SolverLike, options: dict[str, Any], time_limit: float
 ) -> Iterator[CheckResult]:
-    """The results of checks in a worker, each as it comes; another worker after a hang or crash.
+    """Yield the results of checks from a worker; restart it after a hang or crash.
 
     Parameters
     ----------
     checks : list of str
     solver, options
-        As in :class:`rankbook.testing.subject.Subject`; they have to survive a pickle.
+        As in :class:`rankbook.testing.subject.Subject`; they must be picklable.
     time_limit : float
-        Seconds that a check may take.
+        Time limit of a check in seconds.
     """
     from joblib import wrap_non_picklable_objects
 
@@ -197,7 +197,7 @@ def run_isolated(
 
 
 class CheckTable(list[CheckResult]):
-    """Results of the checks in their order, displayed as a table.
+    """Results of the checks in order, displayed as a table.
 
     Examples
     --------
@@ -211,12 +211,12 @@ class CheckTable(list[CheckResult]):
 
     @property
     def failed(self) -> list[CheckResult]:
-        """The checks that failed, and not as expected."""
+        """Checks that failed unexpectedly."""
         return [result for result in self if result.outcome == "failed"]
 
     @property
     def cells(self) -> list[tuple[str, ...]]:
-        """The table's rows as texts, the head first."""
+        """Rows of the table as texts, the header first."""
         rows = ((r.check, r.outcome, str(r.cases or ""), r.detail) for r in self)
         return [self.COLUMNS, *rows]
 
@@ -227,11 +227,11 @@ class CheckTable(list[CheckResult]):
         return as_html(self.cells)
 
 
-TIME_LIMIT = 120.0  # seconds of one check; the first may have to compile
+TIME_LIMIT = 120.0  # seconds for one check; the first may have to compile
 
 
 def as_known(expected: Mapping[str, str] | None) -> dict[str, str]:
-    """Expected failures as a dict from names of checks to reasons."""
+    """Return expected failures as a dict from names of checks to reasons."""
     expected = dict(expected or {})
     if unknown := sorted(set(expected) - set(CHECKS)):
         raise ArgumentError(
@@ -241,9 +241,9 @@ def as_known(expected: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def sent(solver: SolverLike) -> SolverLike:
-    """A solver as another process can find it: a class that was registered here for its name."""
+    """Return a solver that another process can import: the class instead of its name."""
     if isinstance(name := with_options(solver, {})[0], str):
-        find_record(name)  # an unknown name is an error here already
+        find_record(name)  # raises an error for an unknown name
     return portable(solver)
 
 
@@ -261,12 +261,12 @@ def check_solver(
     solver : str, type or instance, or a pair of a str or type and a dict of options
         A registered name, a class, or an instance.
     expected_failed_checks : dict of str to str, optional
-        Names of checks that may fail, with the mathematical reason.
+        Names of checks that may fail, with the reasons.
     isolated : bool, default True
-        Whether the checks run in another process, where a hang or a crash of the interpreter is
-        one failed check. The solver has to survive a pickle then.
+        Whether to run the checks in another process. A hang or a crash of the interpreter then
+        counts as one failed check. The solver must be picklable.
     time_limit : float > 0, default 120.0
-        Seconds that a check may take, if isolated.
+        Time limit of a check in seconds, if isolated.
 
     Returns
     -------
@@ -307,19 +307,20 @@ def check_solver(
 
 
 class SolverCheck:
-    """A check that can be called with a solver, and shows as its name."""
+    """Check that can be called with a solver and is displayed by its name."""
 
     def __init__(self, name: str, isolated: bool, time_limit: float) -> None:
         self.name, self.isolated, self.time_limit = name, isolated, time_limit
 
     def __call__(self, solver: SolverLike) -> CheckResult:
-        """Run it; a failure is an AssertionError, and what was skipped is skipped in pytest."""
+        """Run the check; a failure is an AssertionError, and skipped checks are skipped in
+        pytest."""
         import pytest
 
         if not self.isolated:
             try:
                 subject = Subject(solver)
-                look(self.name, subject)  # whatever it raises keeps its traceback
+                look(self.name, subject)  # other errors keep their tracebacks
             except CheckSkipped as reason:
                 pytest.skip(str(reason))
             return CheckResult(self.name, "passed", subject.cases_seen)
@@ -340,22 +341,23 @@ def parametrize_with_solver_checks(
     isolated: bool = False,
     time_limit: float = TIME_LIMIT,
 ) -> Any:
-    """A decorator that makes a test of every check of every solver.
+    """Decorate a test so that it runs for every check of every solver.
 
     Parameters
     ----------
     solvers : iterable of str, type or instance
     expected_failed_checks : function of a solver, optional
-        Gives a dict of names of checks and reasons, or None; the tests are strict xfails.
+        Returns a dict from names of checks to reasons, or None. These tests are strict xfails.
     isolated : bool, default False
-        Whether each check runs in a process of its own, with a time limit.
+        Whether to run each check in its own process, with a time limit.
     time_limit : float > 0, default 120.0
         Seconds.
 
     Returns
     -------
     decorator
-        For a test with the arguments ``solver`` and ``check``, which calls ``check(solver)``.
+        Decorator of a test with the arguments ``solver`` and ``check`` that calls
+        ``check(solver)``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of pair losses from outside the package."""
+"""Checks of users' own pair losses."""
 
 import pickle
 import warnings
@@ -15,12 +15,12 @@ from .corpus import degenerate_items
 from .kit import CheckResult, CheckTable
 from .subject import CheckFailed, CheckSkipped
 
-NEAR = 30.0  # shortfalls up to which a loss has to be finite
-FAR = 1e3  # shortfalls up to which it may overflow, but not be wrong
+NEAR = 30.0  # shortfalls up to which a loss must be finite
+FAR = 1e3  # shortfalls up to which it may overflow but not be wrong
 
 
 def points() -> np.ndarray:
-    """Shortfalls (m,), sorted: random ones of several sizes, whole numbers, and 0."""
+    """Return sorted shortfalls (m,): random numbers of several sizes, integers, and 0."""
     rng = np.random.default_rng(0)
     random = np.concatenate([scale * rng.normal(size=200) for scale in (1e-3, 0.3, 3.0)])
     return np.unique(np.r_[np.clip(random, -NEAR, NEAR), np.arange(-5.0, 6.0), -NEAR, NEAR])
@@ -34,12 +34,12 @@ def demand(holds: Any, tell: Callable[[int], str]) -> None:
 
 
 def check_protocol(loss: PairLoss) -> None:
-    """A name of its own, the methods, and a margin that is a number."""
+    """Check for a name, the methods, and a numeric margin."""
     as_loss(loss)
 
 
 def check_arrays(loss: PairLoss) -> None:
-    """Each function takes an array (m,) and returns another, entry by entry."""
+    """Check that each function maps an array (m,) to another, entry by entry."""
     t = points()
     slopes = np.asarray(loss.derivative(t.copy()))
     for name, x in (
@@ -73,7 +73,7 @@ def check_arrays(loss: PairLoss) -> None:
 
 
 def check_convexity(loss: PairLoss) -> None:
-    """No chord lies below the loss."""
+    """Check that no chord is below the loss."""
     t, rng = points(), np.random.default_rng(1)
     s = np.r_[rng.permutation(t), t[1:], t[-1]]
     t = np.r_[t, t]
@@ -89,7 +89,7 @@ def check_convexity(loss: PairLoss) -> None:
 
 
 def check_derivative(loss: PairLoss) -> None:
-    """It lies between the slopes of the chords to both sides, and is continuous."""
+    """Check that the derivative is continuous and between the slopes of adjacent chords."""
     t = points()
     found, value = loss.derivative(t), loss.value(t)
     for step in (1e-4, 1e-2, 1.0):
@@ -106,7 +106,7 @@ def check_derivative(loss: PairLoss) -> None:
             ),
         )
     low, high = t[:-1].copy(), t[1:].copy()
-    for _ in range(60):  # keep the half in which the slope rises more
+    for _ in range(60):  # continue in the half in which the slope rises more
         middle = (low + high) / 2
         a, b, c = (loss.derivative(x) for x in (low, middle, high))
         first = b - a > c - b
@@ -121,7 +121,7 @@ def check_derivative(loss: PairLoss) -> None:
 
 
 def check_second_derivative(loss: Any) -> None:
-    """It is at least 0, and the derivative rises by its mean; skipped if there is none."""
+    """Check the second derivative, if there is one: at least 0, and the slope of the first."""
     if not hasattr(loss, "second_derivative"):
         raise CheckSkipped("it is optional, and slopes are compared instead")
     t, width, count = points(), 0.02, 200
@@ -144,7 +144,7 @@ def check_second_derivative(loss: Any) -> None:
 
 
 def check_conjugate(loss: PairLoss) -> None:
-    """The Fenchel-Young inequality everywhere, with equality at the derivative."""
+    """Check the Fenchel-Young inequality, with equality at the derivative."""
     t = points()
     slope, value = loss.derivative(t), loss.value(t)
     lost = loss.conjugate(slope)
@@ -155,7 +155,7 @@ def check_conjugate(loss: PairLoss) -> None:
         f"derivative, a t - value(t) is {slope[i] * t[i] - value[i]:.9g}"
     )
     demand(np.abs(gap) <= noise, say)
-    # any slopes, also those that the loss nowhere has
+    # arbitrary slopes, also slopes that the loss does not have
     low, high = slope.min(), slope.max()
     far = max(1.0, high - low)
     a = np.r_[slope, low - far * np.array([1e-6, 0.1, 3]), high + far * np.array([1e-6, 0.1, 3])]
@@ -181,7 +181,7 @@ def check_conjugate(loss: PairLoss) -> None:
 
 
 def check_large_shortfalls(loss: PairLoss) -> None:
-    """For large shortfalls nothing is NaN, and the value is finite where the derivative is."""
+    """Check large shortfalls: no NaN, and finite values wherever the derivative is finite."""
     t = FAR * np.array([-1e3, -10, -1, -0.75, 0.75, 1, 10, 1e3])
     with np.errstate(all="ignore"):
         value, slope = loss.value(t), loss.derivative(t)
@@ -196,7 +196,7 @@ def check_large_shortfalls(loss: PairLoss) -> None:
 
 
 def check_probability(loss: Any) -> None:
-    """It never falls, and opposite preferences sum to 1; skipped if there is none."""
+    """Check the probability, if there is one: increasing, and opposite pairs sum to 1."""
     if not hasattr(loss, "probability"):
         raise CheckSkipped("it is optional")
     d = points()
@@ -217,13 +217,13 @@ def check_probability(loss: Any) -> None:
 
 
 def check_pickle(loss: PairLoss) -> None:
-    """A pickle of it, as joblib and scikit-learn make, is the same loss."""
+    """Check that a pickled copy, as in joblib and scikit-learn, is the same loss."""
     t, copied = points(), pickle.loads(pickle.dumps(loss))
     demand(copied.value(t) == loss.value(t), lambda i: f"a pickle has another value({t[i]:.6g})")
 
 
 def check_answers(loss: PairLoss) -> None:
-    """Solutions of "newton" are certified to 1e-6, also on degenerate data."""
+    """Check that solutions of "newton" are certified to 1e-6, also on degenerate data."""
     rng = np.random.default_rng(2)
     grades, qid = rng.integers(0, 3, 24), np.arange(24) % 2
     graded = Preferences.from_scores(grades, qid)
@@ -235,7 +235,7 @@ def check_answers(loss: PairLoss) -> None:
             problem = RankSVMProblem(X, prefs, kernel="linear", loss=loss)
             for lam in (0.01, 10.0):
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of a gap, which is the failure
+                    warnings.simplefilter("ignore")  # a large gap, which is the failure
                     proof = solve(problem, lam, solver=("newton", dict(tol=1e-8))).certificate
                 if not proof.is_optimal():
                     raise CheckFailed(f"on items {name!r}{what} at lam = {lam:g}: {proof}")
@@ -249,7 +249,7 @@ CHECKS = {
 
 
 def results(loss: PairLoss) -> Iterator[CheckResult]:
-    """Results of all checks; the rest is skipped if "protocol" or "arrays" fails."""
+    """Yield results of all checks; others are skipped if "protocol" or "arrays" fails."""
     begun = True
     for name, check in CHECKS.items():
         outcome, detail = "passed", ""
@@ -262,7 +262,7 @@ def results(loss: PairLoss) -> Iterator[CheckResult]:
                 outcome, detail = "skipped", str(reason)
             except CheckFailed as error:
                 outcome, detail = "failed", str(error)
-            except Exception as error:  # of the methods of the loss
+            except Exception as error:  # an error of the loss's own methods
                 outcome, detail = "failed", f"{type(error).__name__}: {error}"
         begun = begun and not (outcome == "failed" and name in ("protocol", "arrays"))
         yield CheckResult(name, outcome, detail=detail)
@@ -279,15 +279,15 @@ def check_loss(loss: PairLoss) -> CheckTable:
     Returns
     -------
     CheckTable
-        A list of results: the protocol, arrays, convexity, the derivative by differences, the
-        second one, the conjugate by the Fenchel-Young inequality, large shortfalls, the
-        probability, a pickle, and certified answers on degenerate data. A detail of a failure names
-        the function and the point.
+        A list of results: protocol, arrays, convexity, first and second derivative by differences,
+        the conjugate by the Fenchel-Young inequality, large shortfalls, the probability, a pickle,
+        and certified solutions on degenerate data. The detail of a failure names the function and
+        the point.
 
     Notes
     -----
-    The functions are checked at some 600 shortfalls up to 30 in size; this does not prove that
-    they are right everywhere. Takes some seconds.
+    The functions are checked at about 600 shortfalls of at most 30 in size, which does not prove
+    that they are right everywhere. The checks take some seconds.
 
     Examples
     --------

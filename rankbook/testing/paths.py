@@ -20,16 +20,16 @@ ROUTES = (
     "separable",
     "one preference",
 )
-DEPTH = 1e-3  # of the largest lambda, where a path is asked to end
+DEPTH = 1e-3  # share of the largest lambda at which a path should end
 
 
 def deep(problem: Any) -> tuple[float, ...]:
-    """Where a path of a problem is asked to end."""
+    """Return the lambda at which a path of a problem should end."""
     return lambdas(problem, (DEPTH,))
 
 
 def where(path: Any, lam_min: float) -> list[float]:
-    """Lambdas above, at and between some breakpoints of a path, and near the end asked for."""
+    """Return lambdas above, at and between some breakpoints of a path, and near its end."""
     points = path.breakpoints[:: max(1, len(path.breakpoints) // 5)]
     points = points[points > max(lam_min, path.domain[0])]
     top = points[0] if len(points) else 2 * lam_min
@@ -37,11 +37,11 @@ def where(path: Any, lam_min: float) -> list[float]:
     return [2 * top, *points, *between, 1.001 * max(lam_min, path.domain[0])]
 
 
-MOST = 1e-2  # that a path may allow itself
+MOST = 1e-2  # largest gap that a path may declare
 
 
 def require_route(subject: Subject, path: Any, problem: Any, end: float) -> None:
-    """Fail unless a path goes down to its end, and answers within its tol on the way."""
+    """Fail unless a path goes down to its end with solutions within its tol."""
     promise = subject.promise
     if promise is not None and (path.tol is None or not path.tol <= max(MOST, promise)):
         raise CheckFailed(
@@ -61,25 +61,25 @@ def require_route(subject: Subject, path: Any, problem: Any, end: float) -> None
             within(subject.certified(path.solution(lam), problem, lam), path.tol)
 
 
-CLOSE, LINES = 1e-3, 0.1  # of the scores' size: where they are given, and between two of them
+CLOSE, LINES = 1e-3, 0.1  # relative errors of scores: at breakpoints, and between two of them
 
 
 def away(scores: np.ndarray, wanted: np.ndarray) -> float:
-    """How far scores (p,) are from a positive multiple of others and a constant, relative."""
+    """Return the relative distance of scores (p,) from an affine function of others."""
     if not np.isfinite(scores).all():
         return np.inf
     parts = [part - part.mean() for part in (scores, wanted)]
     sizes = [np.linalg.norm(part) for part in parts]
     alike = [size <= 1e-12 * np.abs(part).max() for size, part in zip(sizes, (scores, wanted))]
-    if any(alike):  # what is left are rounding errors
+    if any(alike):  # rounding errors remain
         return 0.0 if all(alike) else np.inf
     return float(np.linalg.norm(parts[0] / sizes[0] - parts[1] / sizes[1]))
 
 
 def require_scores(path: Any, problem: Any) -> None:
-    """Fail unless the scores at breakpoints order new items as the solutions there do."""
+    """Fail unless the scores at breakpoints order new items as the solutions do."""
     X = problem.X.toarray() if getattr(problem, "storage", "") == "csr" else problem.X
-    X_new = (X[:5].astype(float) + X[5:10]) / 2  # no items of the problem, as in a curve
+    X_new = (X[:5].astype(float) + X[5:10]) / 2  # items outside the problem, as in a curve
     blocks = [tuple(map(np.asarray, block)) for block in path.breakpoint_scores(X_new)]
     shapes = [(lams.shape, G.shape) for lams, G in blocks]
     if not shapes or any((*one, len(X_new)) != two for one, two in shapes):
@@ -113,7 +113,7 @@ def require_scores(path: Any, problem: Any) -> None:
 
 
 def routes(subject: Subject) -> Iterator[Case]:
-    """The cases whose paths are followed."""
+    """Yield the cases whose paths are computed."""
     declared, first = subject.declared, subject.declared.first_kernel
     groups = dict(
         items=ROUTES, queries=(), weights=("weighted copies",), margins=(), combined=TOGETHER
@@ -131,7 +131,7 @@ def routes(subject: Subject) -> Iterator[Case]:
 
 
 def check_path(subject: Subject) -> None:
-    """Every answer of a path is within its tol, its scores too, and it is as long as it says."""
+    """Check that solutions and scores of a path are within tol, and that it reaches its end."""
     if "path" not in subject.declared.provides:
         raise CheckSkipped("it provides no path")
     for case in routes(subject):
@@ -155,7 +155,7 @@ def check_path(subject: Subject) -> None:
 
 
 def check_path_and_solve(subject: Subject) -> None:
-    """The path and solve give one objective."""
+    """Check that path and solve reach the same objective."""
     if subject.declared.provides != {"solve", "path"}:
         raise CheckSkipped("it provides one of solve and path alone")
     for case in subject.cases("items", names=ROUTES):
@@ -172,7 +172,7 @@ def check_path_and_solve(subject: Subject) -> None:
 
 
 def check_readings(subject: Subject) -> None:
-    """A path answers the same whatever was asked before, of it or of another path."""
+    """Check that the answers of a path do not depend on earlier calls."""
     if "path" not in subject.declared.provides:
         raise CheckSkipped("it provides no path")
     plain, *_, grid = GROUPS["items"][:5]

@@ -1,4 +1,4 @@
-"""The solver under test, what it declares, and failures."""
+"""The solver under test, its declarations, and failures."""
 
 import copy
 import traceback
@@ -21,16 +21,16 @@ from .corpus import GROUPS, VARIANTS, Instance, Variant, lambdas, made, unit_of
 
 
 class CheckFailed(AssertionError):
-    """What a solver got wrong, with the case that shows it."""
+    """Error of a solver, with the case that shows it."""
 
 
 class CheckSkipped(Exception):
-    """Why a check has nothing to look at."""
+    """Reason why a check has no cases."""
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A problem and a lambda, and where they come from."""
+    """A problem, a lambda, and their origin."""
 
     name: str
     variant: Variant
@@ -42,7 +42,7 @@ class Case:
 
 
 class Declaration:
-    """What a solver declares, with sets where it may have tuples."""
+    """Declarations of a solver, with tuples converted to sets."""
 
     def __init__(self, solver: Solver) -> None:
         for name in ("problems", "kernels", "weights", "margins", "signed_margins", "hard_margin"):
@@ -55,12 +55,12 @@ class Declaration:
 
     @property
     def first_kernel(self) -> str:
-        """The kernel of cases that are not about kernels."""
+        """Kernel of cases that do not concern kernels."""
         return "linear" if "linear" in self.kernels else min(self.kernels)
 
 
 def describe(error: BaseException) -> str:
-    """An error with its notes, and the line that raised it."""
+    """Describe an error with its notes and the line that raised it."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
     where = f"{Path(frame.filename).name}, line {frame.lineno}"
@@ -76,7 +76,7 @@ class Subject:
     options : dict, optional
         Passed to the class.
     tell : function, optional
-        Called with each case in words before the solver runs it, to show where it hangs.
+        Called with a description of each case before the solver runs it, to show where it hangs.
 
     Attributes
     ----------
@@ -96,25 +96,25 @@ class Subject:
         self.declared, self.cases_seen = Declaration(self.solver), 0
 
     def fresh(self) -> Any:
-        """Another instance; an instance that was given is copied."""
+        """Return another instance; a given instance is copied."""
         made = get_solver(self.given, **self.options)
         return made if isinstance(self.given, (str, type)) else copy.deepcopy(made)
 
     def takes(self, problem: Any) -> bool:
-        """Whether the solver declares to take a problem, and agrees."""
+        """Return whether the solver declares that it supports a problem, and accepts it."""
         return Solver.can_solve(self.declared, problem) is True and self.agrees(problem) is True
 
     def agrees(self, problem: Any) -> Any:
-        """What its own can_solve says of a problem."""
+        """Return the result of its own can_solve for a problem."""
         said = self.solver.can_solve(problem)
         return bool(said) if isinstance(said, np.bool_) else said
 
     def follows(self, problem: Any) -> bool:
-        """Whether it has a path of a problem that it takes."""
+        """Return whether it has a path of a problem that it supports."""
         return "path" in self.declared.provides and solver_fit(self.solver, problem, "path") is True
 
     def variants(self, kinds: tuple[str, ...] = ()) -> list[Variant]:
-        """Those of kinds that it declares; all of them by default."""
+        """Return the kinds that it declares, of all kinds by default."""
         declared = set(self.declared.problems)
         return [v for v in VARIANTS if v.names & declared and v.kind in (kinds or (v.kind,))]
 
@@ -126,9 +126,9 @@ class Subject:
         kinds: tuple[str, ...] = (),
         **options: Any,
     ) -> Iterator[tuple[Instance, Variant, Any]]:
-        """Instances of a group with the problems that the solver takes.
+        """Yield instances of a group with the problems that the solver supports.
 
-        All names and kinds by default; the options are those of the kind.
+        By default all names and kinds. The options belong to the kind.
         """
         kernel = kernel or self.declared.first_kernel
         for variant in self.variants(kinds):
@@ -142,14 +142,14 @@ class Subject:
     def cases(
         self, group: str, lams: Callable[[Any], tuple[float, ...]] = lambdas, **choice: Any
     ) -> Iterator[Case]:
-        """The cases of a group, at lambdas that depend on the problem."""
+        """Yield the cases of a group, at lambdas that depend on the problem."""
         for instance, variant, problem in self.problems(group, **choice):
             for lam in lams(problem):
                 yield Case(instance.name, variant, problem, lam)
 
     @contextmanager
     def looking_at(self, case: Case) -> Iterator[None]:
-        """Tell the case, count it, and name it in whatever goes wrong."""
+        """Announce a case, count it, and name it in errors."""
         self.tell(str(case))
         self.cases_seen += 1
         try:
@@ -164,42 +164,42 @@ class Subject:
             raise CheckFailed(f"{describe(error)} on {case}") from error
 
     def answer(self, problem: Any, lam: float, solver: Any = None) -> Solution:
-        """The solution of the solver, or of another instance of it."""
+        """Return the solution of the solver, or of another instance."""
         if "solve" in self.declared.provides:
             return solve(problem, lam, solver=self.solver if solver is None else solver)
         path = self.path_below(problem, lam, solver)
         return self.certified(path.solution(lam), problem, lam)
 
     def path_below(self, problem: Any, lam: float, solver: Any = None) -> Any:
-        """A path that ends a little below a lambda."""
+        """Return a path that ends a little below a lambda."""
         solver = self.solver if solver is None else solver
         return solve_path(problem, min(0.9 * lam, unit_of(problem)), solver=solver)
 
     def answers(self, problem: Any, lam: float, solver: Any = None) -> list[Solution]:
-        """The answers in every way that it provides: that of solve, and that of a path."""
+        """Yield the answers of all methods that it provides: solve and path."""
         found = [self.answer(problem, lam, solver)]
         if "solve" in self.declared.provides and self.follows(problem):
             path = self.path_below(problem, lam, solver)
-            if lam > path.domain[0]:  # another check asks how far it comes
+            if lam > path.domain[0]:  # another check tests how far it comes
                 found.append(self.certified(path.solution(lam), problem, lam))
         return found
 
     def certified(self, answer: Any, problem: Any, lam: float) -> Solution:
-        """An answer of a path as the library's own class certifies it."""
+        """Return an answer of a path, certified by the library."""
         if not isinstance(answer, Solution) or answer.problem is not problem or answer.lam != lam:
             raise CheckFailed(f"the path answered with {answer!r}, no Solution of it at that lam")
         return Solution.said_by(answer, answer.solver, problem, lam)
 
     @property
     def tol(self) -> float:
-        """The relative gap that is promised; without a promise there is nothing to check."""
+        """Return the promised relative gap; without a promise the check is skipped."""
         if self.promise is None:
             raise CheckSkipped("tol is None: it promises no relative gap")
         return self.promise
 
     @cached_property
     def promise(self) -> float | None:
-        """The same, or None; of a solver of paths alone that of its path."""
+        """Return the promised gap or None; for solvers with paths only, the gap of the path."""
         if "solve" in self.declared.provides:
             return self.declared.tol
         for _, _, problem in self.problems("items", names=("plain",)):
