@@ -83,7 +83,7 @@ def weighted_preferences(y, qid, graph, sample_weight, query_weight=None):
     sample_weight : array-like of shape (n,) or None
         Item weights >= 0.
     query_weight : None, "equal" or array-like of shape (q,)
-        What the preferences of each query sum to, with the item weights in them.
+        Total weight of the preferences of each query, item weights included.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def given_preferences(
         As in :func:`rankbook.preferences.graph.as_preferences`.
     X : the items as they were passed
     may_be_empty : bool, default False
-        Whether none may count.
+        Whether there may be no preference of positive weight.
     pair_features : bool, default False
         Whether they may have features of pairs.
     orders : bool, default False
@@ -179,8 +179,8 @@ def given_preferences(
     Raises
     ------
     TypeError, ValueError
-        If they are something else, something is given beside them, they are between other items, or
-        none counts, unless that may be.
+        If they have another type, another target is given as well, they refer to other items, or
+        none has a positive weight, unless `may_be_empty`.
     """
     beside = [name for name, value in others.items() if value is not None]
     if beside:
@@ -219,7 +219,7 @@ CONTAINERS = ("default", "pandas", "polars")
 
 # %% ../../nbs/estimators/base.ipynb #sh10
 class Shown(Savable):
-    """What makes an estimator one whose predictions have an index, and that shows what it is."""
+    """Base of estimators: the type of predictions, and the display of a fitted estimator."""
 
     predicts = "score"  # the name of predictions
     checks: dict[str, Any] = {}  # of parameters, beside or in place of those of CHECKS
@@ -269,7 +269,7 @@ class Shown(Savable):
         return self
 
     def _contained(self, values: np.ndarray, X: Any, labels: np.ndarray | None = None) -> Any:
-        """Predictions (p,) or (p, k) of items X as they are wanted.
+        """Predictions (p,) or (p, k) of items X in the type chosen by :meth:`set_output`.
 
         Those of pandas have the index of X, if X is a pandas DataFrame, else numbers from 0.
         Columns are named after `labels`, or by numbers.
@@ -320,7 +320,7 @@ class Shown(Savable):
         return other
 
     def _facts(self) -> list[tuple[str, str]]:
-        """What the table of a fitted estimator says: names and values."""
+        """Names and values in the table of a fitted estimator."""
         count = lambda number, what: f"{number:,} {what}" + "s" * (number != 1)
         certificate, f = self.certificate_, self.function_
         quality = f"relative gap {certificate.relative_gap:.1e}"
@@ -375,7 +375,7 @@ FITTED = (
 
 
 def fitted_attributes(solution, function=None):
-    """What an estimator says of its solution, and of a function of it: a dict of attributes."""
+    """Attributes of an estimator for a solution, or for a function made of it, as a dict."""
     f = solution.function if function is None else function
     found = dict(solution_=solution, lam_=solution.lam, function_=f, solver_=solution.solver)
     found["certificate_"] = solution.certificate
@@ -387,7 +387,7 @@ def fitted_attributes(solution, function=None):
 
 # %% ../../nbs/estimators/base.ipynb #pa02c4e2
 def or_none(check):
-    """A check that None passes, too."""
+    """A check that accepts None, too."""
     return lambda name, value: None if value is None else check(name, value)
 
 
@@ -438,11 +438,11 @@ CHECKS = dict(
 
 # %% ../../nbs/estimators/base.ipynb #c012b
 def keeping_features(fit: Function) -> Function:
-    """A `fit` that checks parameters first, and restores what it knew of features if it raises.
+    """A `fit` that checks parameters first, and restores attributes of features if it raises.
 
-    scikit-learn sets these first of all; with this a failed fit changes nothing. Ctrl-C ends `fit`
-    even in compiled code; it ends `partial_fit` only between two calls of compiled code. The time
-    of compiling is printed; see :func:`telling_compilation`.
+    scikit-learn sets these attributes before its checks, so a failed fit would change them.
+    Ctrl-C ends `fit` even in compiled code, but `partial_fit` only between two calls of compiled
+    code. The time of compiling is printed; see :func:`telling_compilation`.
     """
     from functools import wraps
 
@@ -483,7 +483,7 @@ def keeping_features(fit: Function) -> Function:
 
 # %% ../../nbs/estimators/base.ipynb #r001
 def require_target(y, accepted):
-    """A ValueError, in words that scikit-learn's own checks look for, unless there is a y."""
+    """Raise a ValueError without a y, in the words that scikit-learn's own checks look for."""
     if y is None:
         raise ArgumentError("requires y to be passed, but the target y is None", accepted)
 
@@ -495,15 +495,16 @@ BLOCKS_GO = (
 
 
 def refuse_blocks(X, advice=BLOCKS_GO):
-    """An error that says what takes blocks, if X is blocks."""
+    """Raise an error that names what accepts blocks, if X is blocks."""
     if isinstance(X, BlocksLike):
         raise ArgumentError(f"X is {type(X).__name__}", "an array of shape (n, d)", advice)
 
 # %% ../../nbs/estimators/base.ipynb #c013
 def refuse_data(X, y=None, columns=1, labels=False):
-    """Refuse what scikit-learn would refuse without a name, or take for numbers.
+    """Refuse text, a third dimension, and y of another length or with too many columns.
 
-    That is text, a third dimension, and y of other length or columns; `labels` may be anything.
+    scikit-learn would not name the argument, or would convert the text to numbers. With `labels`,
+    y may have any entries and columns.
     """
     refuse_text("X", X)
     X = X if hasattr(X, "shape") else as_array("X", X)
@@ -541,7 +542,7 @@ def refuse_lengths(X, y):
 
 # %% ../../nbs/estimators/base.ipynb #c013s
 def finite_scores(predict, X):
-    """The scores that a function gives items; a ValueError if they overflow."""
+    """Scores of items by a function; raise a ValueError if they overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         scores = predict(X)
     if not np.isfinite(scores).all():
@@ -725,8 +726,8 @@ class Ranker(PairProbabilities, Shown):
     def _read_items(self, X, y=None, reset=True, finite=True):
         """Items (n, d), and scores (n,) if given, checked by scikit-learn and then by us.
 
-        scikit-learn's checks do not say where the first NaN stands, or which column is text.
-        Without `finite` the entries of X are left to the problem that is made of them.
+        scikit-learn's checks do not report the place of the first NaN, or the column with text.
+        Without `finite`, the problem checks the entries of X.
         """
         refuse_blocks(X)
         if isinstance(self.kernel, ObjectKernel):
@@ -774,7 +775,7 @@ class Ranker(PairProbabilities, Shown):
             raise
 
     def _begin_blocks(self, given, **accepted):
-        """Refuse what is given beside blocks, and options that are no sum over queries."""
+        """Refuse arguments beside blocks, and options that are not sums over queries."""
         for name, value in given.items():
             if value is not None:
                 raise ArgumentError(
@@ -803,10 +804,9 @@ class Ranker(PairProbabilities, Shown):
         return self._keep_fit(found)
 
     def _check_folds(self, given, groups=None, metrics=("disagreement",)):
-        """Refuse a metric, a kind of fold or groups that do not go with the rest.
+        """Refuse a metric, a kind of fold or groups that do not fit the other arguments.
 
-        `given` says whether there are preferences rather than scores, by which only `metrics` are
-        measured.
+        `given` is True for preferences, which allow only `metrics`, and False for scores.
         """
         if given and self.metric not in metrics:
             raise ArgumentError(
@@ -827,7 +827,7 @@ class Ranker(PairProbabilities, Shown):
             )
 
     def _keep_fit(self, found):
-        """Set what a fit found, a dict of attributes, and remove what an earlier one left."""
+        """Set the attributes of a fit, a dict, and remove the attributes of an earlier fit."""
         for name in FITTED:
             vars(self).pop(name, None)
         vars(self).update(found)
@@ -835,9 +835,9 @@ class Ranker(PairProbabilities, Shown):
 
 
 def share_met(y, scores, qid=None, sample_weight=None):
-    """The share of the preferences of y (n,) that scores (n,) agree with.
+    """The share of the preferences of y (n,) that scores (n,) order correctly.
 
-    Errors speak of y and X.
+    Errors name y and X.
     """
     y = y if isinstance(y, Preferences | Orders) else as_vector("y", y)
     refuse_lengths(scores, y)
