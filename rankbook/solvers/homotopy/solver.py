@@ -30,7 +30,7 @@ from ...problems.signs import nearest
 from ...registry.solver import Solver, is_kind
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #ka004
-REFRESH, SHRUNK = 64, 1e-3  # changes, and what is left of the diagonal, until G is made again
+REFRESH, SHRUNK = 64, 1e-3  # updates, and relative size of the diagonal, until G is recomputed
 
 
 @dataclass
@@ -42,9 +42,9 @@ class Gram:
     members : ndarray of shape (k,), int
     matrix : ndarray of shape (k, k)
     first : ndarray of shape (k,)
-        The diagonal when each was made.
+        The diagonal entries when they were computed from the definition.
     age : int
-        Changes since it was made.
+        Number of updates since then.
     """
 
     members: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
@@ -53,18 +53,18 @@ class Gram:
     age: int = 0
 
     def places(self, features, d):
-        """Where each feature is among the members, -1 for one that is not. O(d)."""
+        """Position of each feature among the members, -1 for other features. O(d)."""
         place = np.full(d, -1)
         place[self.members] = np.arange(self.members.size)
         return place[features]
 
     def is_stale(self, changes):
-        """Whether after so many further changes it had better be made again."""
+        """Whether to recompute the matrix instead of `changes` further updates."""
         shrunk = (self.matrix.diagonal() < SHRUNK * self.first).any()
         return self.age + changes > REFRESH or bool(shrunk)
 
     def extend(self, features, columns):
-        """Further features with their columns (k + len(features), len(features))."""
+        """Add features with their columns (k + len(features), len(features))."""
         k, lower = self.members.size, columns[self.members.size :]
         self.matrix = np.block([[self.matrix, columns[:k]], [columns[:k].T, (lower + lower.T) / 2]])
         self.members = np.r_[self.members, features]
@@ -82,9 +82,9 @@ class LeastSquaresPiece:
     Attributes
     ----------
     X : ndarray of shape (n, d)
-        Measured from its first row where only differences count.
+        Items, minus the first item if only differences count.
     on : ndarray of shape (0,), bool
-        Which preferences are on their margin: there are none.
+        Preferences on their margins; empty for least squares.
     """
 
     def __init__(self, problem):
@@ -111,7 +111,7 @@ class LeastSquaresPiece:
         return _gram(self, features)
 
     def motion(self, dw):
-        """How fast q (d,) changes along dw, and the step to the end of the piece: infinite.
+        """Rate of q (d,) along dw, and the step to the end of the piece: infinite.
 
         O(n d).
         """
@@ -119,7 +119,7 @@ class LeastSquaresPiece:
 
 
 def _gram(piece, features):
-    """The entries of what a piece keeps, extended by the features that are missing."""
+    """Entries of the stored matrix of a piece, extended by missing features."""
     kept, d = piece.kept, piece.X.shape[1]
     new = features[kept.places(features, d) < 0]
     if new.size:
@@ -129,8 +129,8 @@ def _gram(piece, features):
     return kept.matrix[np.ix_(at, at)]
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #ka010
-TIE = 1e-11  # a margin met up to this share of it, and of the range of the scores, is met
-FLAT = 1e-13  # a rate up to this share of the largest difference of rates is none
+TIE = 1e-11  # relative distance from the margin that counts as 0
+FLAT = 1e-13  # rates up to this share of the largest difference of rates count as 0
 
 
 class HingePiece:
@@ -139,11 +139,11 @@ class HingePiece:
     Attributes
     ----------
     X : ndarray of shape (n, d)
-        Measured from its first row.
+        Items, minus the first item.
     short : ndarray of shape (m,)
-        How far each preference that counts falls short of its margin.
+        Margin minus difference of each preference of positive weight.
     violated, on : ndarrays of shape (m,), bool
-        Which fall short, and which are on their margin.
+        Whether each preference falls short of its margin, or is on it.
     """
 
     def __init__(self, problem):
@@ -205,7 +205,7 @@ class HingePiece:
         return _gram(self, features)
 
     def motion(self, dw):
-        """How fast q (d,) changes along dw, and the step to the next margin. O(m + n d)."""
+        """Rate of q (d,) along dw, and the step to the next margin. O(m + n d)."""
         h = matvec(self.X, dw)
         rise = self.differences(h)
         rise[np.abs(rise) <= FLAT * np.ptp(h)] = 0.0
@@ -218,14 +218,14 @@ class HingePiece:
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kb003
 @dataclass(frozen=True)
 class Corner:
-    """What the right derivative of a path is determined by, for the p features in A and B.
+    """Data that determine the direction of a path at a point, for the p features in A and B.
 
     Attributes
     ----------
     gram : ndarray of shape (p, p)
         G, over the preferences that fall short.
     sign : ndarray of shape (p,)
-        Of the correlations.
+        Signs of the correlations.
     free : ndarray of shape (p,), bool
         True in A, False in B.
     rows, weight : ndarrays of shape (e, p) and (e,)
@@ -244,7 +244,7 @@ class Corner:
         return self.gram + 2 * (rows.T * self.weight[short]) @ rows
 
     def violation(self, dw):
-        """By how much a direction dw (p,) violates the conditions; correlations count 1."""
+        """Largest violation of the conditions by a direction dw (p,), relative to 1."""
         rise = self.rows @ dw
         g = self.gram @ dw + 2 * self.rows.T @ (self.weight * np.minimum(0.0, rise)) - self.sign
         held, largest = ~self.free, np.abs(dw).max(initial=np.finfo(float).tiny)
@@ -257,17 +257,17 @@ class Corner:
         )
 
     def cleaned(self, dw):
-        """The direction with zeros where features of B move by a rounding error."""
+        """The direction, with 0 for features of B that move only by a rounding error."""
         size = np.abs(dw) * np.sqrt(np.maximum(self.gram.diagonal(), 0.0))
         return np.where(~self.free & (size <= RANK * size.max(initial=0.0)), 0.0, dw)
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kb005
-PIVOT = 1e-10  # of a matrix with diagonal 1, whose Cholesky factor is trusted
-RANK = 1e-11  # an eigenvalue below this share of the largest is 0, and so is such a step
+PIVOT = 1e-10  # smallest pivot of a regular matrix with diagonal 1
+RANK = 1e-11  # eigenvalues and steps below this share of the largest count as 0
 
 
 def units_of(G):
-    """One over the root of the diagonal (p,), 1 where that is 0."""
+    """1 / sqrt(diagonal) (p,), or 1 for zeros of the diagonal."""
     diagonal = G.diagonal()
     return 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
 
@@ -290,7 +290,7 @@ def solve_regular(G, r):
 
 
 def solve_singular(G, r):
-    """The shortest solution x (p,) of G x = r in the range of G, in its units. O(p^3)."""
+    """The solution x (p,) of G x = r of minimum norm, in scaled units. O(p^3)."""
     unit = units_of(G)
     values, U = np.linalg.eigh(G * unit * unit[:, None])
     kept = values > RANK * values.max(initial=np.finfo(float).tiny)
@@ -298,7 +298,7 @@ def solve_singular(G, r):
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kb008
 def candidates(corner):
-    """The directions (p,) in which B and E take part as a whole or not at all."""
+    """The directions (p,) for which all or none of B moves, and all or none of E falls short."""
     everyone, nobody = np.ones(len(corner.rows), dtype=bool), np.zeros(len(corner.rows), dtype=bool)
     for short in (everyone, nobody) if len(corner.rows) else (nobody,):
         H = corner.gram_with(short)
@@ -315,7 +315,7 @@ RIDGE = 1e-6  # times the length of a direction, in units of features
 
 
 def bounded_direction(corner):
-    """The direction (p,) by nonnegative least squares. O((p + e)^3), some times over."""
+    """The direction (p,) by nonnegative least squares, with several steps of O((p + e)^3)."""
     from scipy.optimize import nnls
 
     (e, p), free, unit = corner.rows.shape, corner.free, units_of(corner.gram)
@@ -335,36 +335,36 @@ def bounded_direction(corner):
 
 
 def refined(corner, dw):
-    """The direction dw (p,) without the ridge, among what takes part in it. O(p^3)."""
+    """The direction dw (p,) without the error of the ridge term. O(p^3)."""
     used, H = np.flatnonzero(corner.free | (dw != 0)), corner.gram_with(corner.rows @ dw < 0)
     dw = dw.copy()
-    for _ in range(3):  # the later ones remove what rounding left
+    for _ in range(3):  # later steps remove rounding errors
         dw[used] += solve_singular(H[np.ix_(used, used)], (corner.sign - H @ dw)[used])
     return dw
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kb014
-FOUND, LARGEST = 1e-9, 1e-6  # violations that are taken for none, and that are refused
+FOUND, LARGEST = 1e-9, 1e-6  # violations that count as 0, and that end the path
 
 
 def direction(corner, refresh):
-    """How the weights change per unit of falling lambda.
+    """Rate of the weights per unit by which lambda falls.
 
     Parameters
     ----------
     corner : Corner
     refresh : function
-        Gives the corner again, with G from its definition.
+        Returns the corner with G computed from its definition.
 
     Returns
     -------
     dw : ndarray of shape (p,)
     is_tied : bool
-        Whether it took the bounded least-squares problem.
+        Whether the bounded least-squares problem was solved.
 
     Raises
     ------
     ArithmeticError
-        If the conditions cannot be met to rounding.
+        If no direction satisfies the conditions up to rounding.
     """
     for dw in map(corner.cleaned, candidates(corner)):
         if corner.violation(dw) <= FOUND:
@@ -393,7 +393,7 @@ class Point:
 def corner_at(piece, point, top, fresh=False):
     """The features (p,) that may move at a point, and their :class:`Corner`.
 
-    `top` is the largest lambda of the path: correlations have the rounding errors of that size.
+    `top` is the largest lambda of the path, which determines the rounding errors of correlations.
     """
     lam, w, q = point.lam, point.w, point.q
     used = w != 0
@@ -405,15 +405,15 @@ def corner_at(piece, point, top, fresh=False):
     return features, Corner(gram, sign, used[features], *piece.rows(features))
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kc004
-ROUNDING = 1e-14  # of a correlation, in units of the largest lambda
-SPEED = 1e-9  # at which a correlation and lambda approach, below which they do not
+ROUNDING = 1e-14  # rounding error of a correlation, in units of the largest lambda
+SPEED = 1e-9  # relative speed of a correlation and lambda below which they do not approach
 SAME = 1e-10  # weights that reach 0 within this share of a step reach it together
 
 
 def entry_step(point, dw, dq, signs=None):
-    """How far lambda may fall before a feature that is not in use enters. O(d).
+    """Step of lambda until the first feature that is not in use enters. O(d).
 
-    It enters on the side of its sign only, if it has one.
+    A feature with a sign enters on the side of its sign only.
     """
     idle = np.flatnonzero((point.w == 0) & (dw == 0))
     q, rate = point.q[idle], dq[idle]
@@ -429,24 +429,24 @@ def entry_step(point, dw, dq, signs=None):
 
 
 def exit_steps(point, dw):
-    """The features that shrink, and after which step each is 0. O(d)."""
+    """The features whose weights shrink, and the step after which each weight is 0. O(d)."""
     shrinking = np.flatnonzero(point.w * dw < 0)
     return shrinking, np.abs(point.w[shrinking] / dw[shrinking])
 
 
 def moved(point, dw, step):
-    """The weights after a step, those that reach 0 exactly 0. O(d)."""
+    """The weights after a step; weights that reach 0 are exactly 0. O(d)."""
     shrinking, steps = exit_steps(point, dw)
     w = point.w + step * dw
     w[shrinking[steps <= step * (1 + SAME)]] = 0.0
     return w
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kc008
-CORRECTED = 1e-12  # relative errors of correlations that are left as they are
+CORRECTED = 1e-12  # smaller relative errors of correlations are not corrected
 
 
 def settled(piece, lam, w):
-    """The :class:`Point` at lam, with the correlations of features in use put right. O(p^3)."""
+    """The :class:`Point` at lam, with corrected correlations of features in use. O(p^3)."""
     q, used = piece.evaluate(w), np.flatnonzero(w)
     error = q[used] - lam * np.sign(w[used])
     if lam == 0 or np.abs(error).max(initial=0.0) <= CORRECTED * lam:
@@ -462,14 +462,14 @@ def settled(piece, lam, w):
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kc011
 LAST_SEGMENT = 1e-7  # a segment down to this fraction of lambda is the last one
-SMALLEST = 1e-12  # of the largest lambda: below, correlations are rounding errors
+SMALLEST = 1e-12  # share of the largest lambda below which correlations are rounding errors
 STALLED = 500  # steps in a row in which lambda does not fall
-STEADY = 1e-12  # relative change of lambda that is none
+STEADY = 1e-12  # relative change of lambda that counts as none
 
 
 @dataclass
 class Trace:
-    """What was seen along a path.
+    """Breakpoints and counts of a path.
 
     Attributes
     ----------
@@ -478,7 +478,7 @@ class Trace:
     status, reason : str
         As in :class:`rankbook.SolutionPath`.
     events, tied, largest : int
-        Steps; those that took the bounded least-squares problem; features in use.
+        Number of steps, of steps with the bounded least-squares problem, and of features in use.
     """
 
     lams: list[float] = field(default_factory=list)
@@ -491,7 +491,7 @@ class Trace:
     stalled: int = 0
 
     def add(self, point):
-        """Take in a point; one at the lambda of the last takes its place."""
+        """Append a point, or replace the last point if lambda is equal."""
         last = self.lams[-1] if self.lams else np.inf
         if point.lam >= last * (1 - STEADY):
             self.rows[-1] = point.w
@@ -503,7 +503,7 @@ class Trace:
         self.largest = max(self.largest, int(np.count_nonzero(point.w)))
 
     def end(self, status, reason=""):
-        """The same, ended."""
+        """Set status and reason; return self."""
         return replace(self, status=status, reason=reason)
 
 
@@ -548,23 +548,23 @@ def follow(piece, lam_min=0.0, max_events=None):
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kd005
 ROWS = 512  # breakpoints in a block of scores
-HARD = 1e-7  # a hard margin's largest shortfall, as a share of a margin
+HARD = 1e-7  # largest shortfall of a hard margin, as a share of a margin
 
 
 class HomotopyPath(SolutionPath):
-    """The solutions of a squared loss with L1 penalty for all lambdas of a domain.
+    """Solutions of a squared loss with L1 penalty for all lambdas of a domain.
 
     The weights w are affine in lambda between breakpoints.
 
     Attributes
     ----------
     problem, domain, status, solver, info
-        As in :class:`rankbook.SolutionPath`; a complete path on separable preferences answers at
-        lam = 0, too.
+        As in :class:`rankbook.SolutionPath`. A complete path on separable preferences also has a
+        solution at lam = 0.
     breakpoints : ndarray of shape (T,)
         Strictly decreasing. The first is lam_max.
     table : scipy.sparse.csr_array of shape (T + 1, d)
-        Row t is w at breakpoints[t], the last one w at the end of the path.
+        Row t is w at breakpoints[t]. The last row is w at the end of the path.
     """
 
     def __init__(self, problem, lams, table, status, info=None):
@@ -615,7 +615,7 @@ class HomotopyPath(SolutionPath):
         Yields
         ------
         lams : ndarray of shape (b,), strictly decreasing
-            Each block begins where the one before ended, the first above lam_max.
+            Each block begins at the end of the previous one. The first begins above lam_max.
         f : ndarray of shape (b, p)
         """
         require_columns("X_new", X_new, self.table.shape[1])
@@ -639,7 +639,7 @@ def slopes(problem, w):
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kd007
 class HomotopySolver(Solver):
-    """Squared losses with an L1 penalty: all solutions, or one.
+    """Squared losses with an L1 penalty, for all lambdas or one.
 
     Parameters
     ----------
@@ -648,8 +648,8 @@ class HomotopySolver(Solver):
 
     Notes
     -----
-    An event costs O(m + n d + p^3) for p features in use. Memory: 120
-    bytes a preference, and 8 d bytes an event while it runs, 12 p later.
+    An event costs O(m + n d + p^3) for p features in use. Memory: 120 bytes for each preference,
+    and for each event 8 d bytes during the run and 12 p afterwards.
     """
 
     name = "homotopy"
@@ -694,7 +694,7 @@ class HomotopySolver(Solver):
         return HomotopyPath(problem, lams, csr_array(np.array(rows)), seen.status, info)
 
     def solve(self, problem, lam):
-        """The solution at one lambda: the path followed down to it."""
+        """The solution at one lambda, at the end of a path down to it."""
         lam = as_positive("lam", lam)
         path = type(self)().path(problem, lam)
         if path.status != "lam_min":
@@ -705,7 +705,7 @@ class HomotopySolver(Solver):
         return Solution(problem, lam, **path.read(lam), info=path.info)
 
     def stored(self, problem, facts, ends, table):
-        """The path whose arrays a file holds, looked at."""
+        """Make a path from the arrays of a file, after checking them."""
         demand(problem.coef_is_weights, "the penalty is not l1")
         finite("ends", ends, (len(ends),)), finite_table(table, (len(ends), problem.n_coef))
         demand(ends.size and ends[-1] == facts["lam_end"], "ends")

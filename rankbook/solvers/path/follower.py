@@ -75,7 +75,7 @@ class State(
     Bundle,
     namedtuple("State", [*PROBLEM, *ACTIVE, *SCORES, *NEAR, *WORK, *PLACES, "now", "count"]),
 ):
-    """Where a path stands.
+    """State of a path follower.
 
     Attributes
     ----------
@@ -410,7 +410,7 @@ def advance(s, factored, step):
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c005b
 PIVOT_TOL = 1e-12  # relative pivot below which a preference counts as dependent
-REFRESH_EVERY = 300  # events, or so many that a refresh is a small part of the work
+REFRESH_EVERY = 300  # smallest number of events between refreshes
 REFRESH_SHARE = 4e-3  # events for each entry of the matrix
 LAST_SEGMENT = 1e-10  # a segment down to this fraction of lambda is the last one
 LAST_EXIT = 1e-8  # a multiplier that lasts down to this fraction of lambda lasts to 0

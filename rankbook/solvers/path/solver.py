@@ -16,7 +16,7 @@ from ...registry.solver import Solver, is_kind
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c006
 def check_options(chunk, seed, max_events, perturbation, stop):
-    """Refuse options of :class:`PathSolver` that make no sense."""
+    """Raise an error for invalid options of :class:`PathSolver`."""
     as_count("chunk", chunk)
     as_count("seed", seed, 0)
     if max_events is not None:
@@ -30,33 +30,33 @@ def check_options(chunk, seed, max_events, perturbation, stop):
 class PathSolver(Solver):
     """Exact regularization path of the ranking SVM, on any preference graph.
 
-    It is that of Zapien et al. (2009), section 5.
+    The method is described in Zapien et al. (2009), section 5.
 
     Parameters
     ----------
     max_events : int, optional
         Stop after about this many events, with status "max_events".
     stop : callable, optional
-        Called with the path so far after every chunk; a true answer ends it, with status
+        Called with the path so far after every chunk. If it returns true, the path ends with status
         "interrupted".
     progress : bool, default False
         Whether to show a progress bar.
     perturbation : float, default 1e-8
         Largest relative perturbation of a margin, to break ties.
     seed : int, default 0
-        Of the perturbations.
+        Seed of the perturbations.
     chunk : int, default 2048
         Events between two checkpoints.
     keep_interrupted : bool, default False
-        Whether Ctrl-C ends the path, at the end of a chunk and with status "interrupted", so that
-        ``path.resume()`` can go on. By default it raises KeyboardInterrupt at once.
+        Whether Ctrl-C ends the path at the end of a chunk, with status "interrupted", so that you
+        can call ``path.resume()``. By default it raises KeyboardInterrupt.
 
     Notes
     -----
-    An event costs O(|A|^2 + |A| n) with a kernel matrix, with a linear kernel
-    O(|A|^2 + |A| d + d^2) and O(d) for each listed item. Memory: the kernel matrix or
-    twice the items, 5 bytes for a preference of a full graph of scores (13 for a pair of a list),
-    22 bytes an event, 8 |A| bytes a checkpoint.
+    An event costs O(|A|^2 + |A| n) with a kernel matrix. With a linear kernel it costs
+    O(|A|^2 + |A| d + d^2) and O(d) for each listed item. Memory: the kernel matrix or twice the
+    items, 5 bytes for each preference of a full graph (13 for a listed pair), 22 bytes for each
+    event, 8 |A| bytes for each checkpoint.
     """
 
     name = "path"
@@ -84,7 +84,7 @@ class PathSolver(Solver):
         self.keep_interrupted = keep_interrupted
 
     def can_solve(self, problem):
-        """True, or a sentence that says why not: margins of 0 have no lambda to begin at."""
+        """True, or the reason why not. A path with margins of 0 has no first lambda."""
         fits = super().can_solve(problem)
         signed = fits is True and not has_positive_margins(problem.prefs)
         if signed and 0 in problem.prefs.margin[problem.prefs.weight > 0]:
@@ -97,7 +97,7 @@ class PathSolver(Solver):
     def path(self, problem, lam_min=None):
         """The path of `problem` from lam_max down to `lam_min`, or to its end.
 
-        For problems on labels a :class:`rankbook.paths.exact.LabelPath`.
+        For problems on labels it is a :class:`rankbook.paths.exact.LabelPath`.
         """
         from rankbook.solvers.path.run import Continuation, as_path, begin, follow_on
 
@@ -110,10 +110,7 @@ class PathSolver(Solver):
         return as_path(run, code)
 
     def restore(self, path, go_on):
-        """Make a path that was read from a file fit to be resumed.
-
-        The file says how its continuation was to go on.
-        """
+        """Prepare a path that was loaded from a file for resuming, with the options in the file."""
         from rankbook.solvers.path.run import Continuation
 
         going = Continuation(**go_on)

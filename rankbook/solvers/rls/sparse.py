@@ -172,7 +172,7 @@ def basis_equations(problem):
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c007
 def details(problem):
-    """The entries of `info`: the form, the size of the basis, and how many of it were dropped."""
+    """Entries of `info`: form, size of the basis, and number of dropped basis items."""
     dropped = problem.basis_factor[1]
     info = dict(form="basis", basis=problem.landmarks.shape[0], dropped=dropped)
     if dropped and problem.outside.any():
@@ -202,7 +202,7 @@ class SparseRLSSolver(Solver):
     reference = "Tsivtsivadze et al. (2008), equation (8) and section 4.1"
 
     def can_solve(self, problem):
-        """True, or a sentence that says why not."""
+        """True, or the reason why not."""
         fits = super().can_solve(problem)
         if fits is True and problem.basis is None:
             return "it needs a basis; the solver rls takes problems without."
@@ -217,7 +217,7 @@ class SparseRLSSolver(Solver):
     def path(self, problem, lam_min=None):
         """The :class:`rankbook.paths.spectral.SpectralPath` of all solutions.
 
-        `lam_min` makes no difference.
+        `lam_min` has no effect.
         """
         spectrum = basis_spectrum(*basis_equations(problem), problem.basis_factor[0])
         return SpectralPath(problem, spectrum, details(problem))
