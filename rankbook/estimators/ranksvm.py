@@ -156,7 +156,7 @@ class RankSVM(Ranker):
     Attributes
     ----------
     lam_, solver_ : float and str
-        The regularization parameter that was used, and name and version of the solver.
+        The regularization parameter, and name and version of the solver.
     coef_ : ndarray of shape (d,)
         Weights of a linear model, or of ``nystroem_map_`` for an approximate kernel.
     support_, dual_coef_ : ndarrays of shape (s,), int and float
@@ -386,10 +386,10 @@ MOST = 0.4  # of the items: with more an interior point gains nothing by project
 
 
 def worth_projecting(exact, solver, lam=None):
-    """Whether to project a ranking SVM on so many items, as a function of their number.
+    """Whether to project a ranking SVM on some of its items, as a function of their number.
 
-    Yes, if all attempts up to it are predicted to take less than the problem with its kernel, or
-    nothing is predicted for that by this solver, or it does not fit in memory.
+    True if all attempts up to this number are predicted to take less time than the exact problem,
+    if this solver has no prediction for the exact problem, or if that does not fit in memory.
     """
     solver = with_options(solver, {})[0]
     found = [p for p in compare_solvers(exact, lam) if solver in ("auto", p.solver)]
@@ -806,7 +806,7 @@ class RankSVMCV(Ranker):
         return folds
 
     def _search(self, models, X, prefs, folds):
-        """What folds say of some models, and the fit of the best one to all preferences."""
+        """Curves of some models over the folds, and the fit of the best model to all data."""
         from joblib import Parallel, delayed
 
         options = self.metric, self.k, self.lam_min_ratio
