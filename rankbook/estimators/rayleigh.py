@@ -90,7 +90,7 @@ def read_classes(y, unlabelled=None):
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c008
 class RayleighBase(Ranker):
-    """What one does with a ranking of two classes once it is there."""
+    """Methods of a fitted ranking of two classes."""
 
     classes_: np.ndarray
     pivots_: np.ndarray
@@ -114,8 +114,7 @@ class RayleighBase(Ranker):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The area under the ROC curve on the labelled items.
 
-        It is the share of pairs, one item of each class, in the right order; a tie counts 1/2.
-
+        This is the share of pairs of one item of each class in the right order. A tie counts 1/2.
         The weight of a pair is the product of its item weights `sample_weight` (n,) >= 0. Weights
         of unlabelled items have no effect.
         """
@@ -160,13 +159,13 @@ class RayleighBase(Ranker):
         return (as_matrix("X", X), *read_classes(y, self.unlabelled))
 
     def _problem_options(self):
-        """The keywords of a :class:`rankbook.RayleighProblem` that are not tried out."""
+        """Keywords of a :class:`rankbook.RayleighProblem` that are not part of the grid."""
         names = "n_neighbors", "pivots", "metric", "neighbours"
         options = {name: getattr(self, name) for name in names}
         return options | dict(random_state=as_seed(self.random_state))
 
     def _keep_solution(self, solution, **found):
-        """Set a solution and what else was found."""
+        """Set the attributes of a solution, and further ones."""
         problem = solution.problem
         subspace, w = problem.data.subspace, solution.coef
         found |= fitted_attributes(solution)
@@ -304,14 +303,14 @@ class RayleighRanker(RayleighBase):
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c005
 def label_folds(cv, X, y, random_state=None):
-    """Pairs (training rows, judged rows) of the labelled items of y (n,) with 1, 0 and NaN.
+    """Pairs (training rows, validation rows) of the labelled items of y (n,) with 1, 0 and NaN.
 
     Both are arrays of ints; see :func:`rankbook.selection.folds.make_folds`.
 
     Raises
     ------
     ValueError
-        If a fold has too few labelled items to train on or to judge by.
+        If a fold has too few labelled items for training or validation.
     """
     rows = np.flatnonzero(~np.isnan(y))
     count = np.bincount(y[rows].astype(int), minlength=2)
@@ -340,10 +339,7 @@ def label_folds(cv, X, y, random_state=None):
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c008
 def first_directions(problem, p):
-    """The problem in the first p directions of its subspace, without computing anything.
-
-    It is a :class:`rankbook.RayleighProblem`.
-    """
+    """The :class:`rankbook.RayleighProblem` in the first p directions, without new computations."""
     data, whole = copy(problem.data), problem.data.subspace
     rows = slice(len(whole.pivots) if whole.rule == "pca" else p)  # pca has no pivots to leave out
     landmarks = None if whole.landmarks is None else whole.landmarks[rows]
@@ -382,9 +378,9 @@ def grid_coefficients(problem, lams, weights):
 
 
 def fold_areas(problem, fold, y, lams, weights, components):
-    """The area under the ROC curve (l, m, number of components) of the judged rows of a fold.
+    """The area under the ROC curve (l, m, number of components) on the validation rows of a fold.
 
-    The labels y (n,) hold 1, 0 and NaN.
+    The labels y (n,) are 1, 0 and NaN.
     """
     train, test = fold
     signs = np.zeros(len(y), dtype=np.int8)
@@ -547,7 +543,7 @@ class RayleighRankerCV(RayleighBase):
         return self._keep_solution(solve(problem, lam, "rayleigh"), classes_=classes, **found)
 
     def _grid(self):
-        """What is to be tried, as a dict of lists."""
+        """The grid, as a dict of lists."""
         lams = as_grid("lams", self.lams)
         weights = as_grid("manifold_weights", self.manifold_weights, True)
         components, gammas = [None], [None]
@@ -567,10 +563,10 @@ class RayleighRankerCV(RayleighBase):
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c015
 def choose_simplest(values, grid):
-    """The index of the greatest entry of a table (l, m, p, g).
+    """The index of the largest entry of a table (l, m, p, g).
 
-    Of equal ones (to 1e-12), it is that of the largest lambda, then of the smallest of each of the
-    others.
+    Of equal entries (to 1e-12) it takes the largest lambda, then the fewest components, the
+    smallest manifold weight and the smallest gamma.
     """
     at = np.argwhere(values >= values.max() - 1e-12)
     lams, weights, components, gammas = (

@@ -60,7 +60,7 @@ class CoordinateSolver(Solver):
         self.seed, self.progress = as_count("seed", seed, 0, 2**32 - 1), progress
 
     def can_solve(self, problem):
-        """True, or a sentence that says why not."""
+        """True, or the reason why not."""
         fits = super().can_solve(problem)
         if fits is True and BYTES * problem.n_preferences > available_memory():
             return (

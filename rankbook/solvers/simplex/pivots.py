@@ -290,9 +290,9 @@ STEP_COST = 20  # fixed part of the work of a step, in list entries
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c007
 @njit
 def prices(s):
-    """Set a and s, the multipliers of E and the feature correlations at the present lambda.
+    """Set a and s, the multipliers of E and the feature correlations at the current lambda.
 
-    Their derivatives u and rate are set with them.
+    Also sets their derivatives u and rate.
     """
     p, lam = s.count.in_basis, s.now.lam
     s.a[:p] = 0.0
@@ -422,7 +422,7 @@ def add_correlation(s, i, amount):
 
 @njit
 def move(s, step, place, direction, arrived):
-    """Go along the edge; what was set free joins the set it goes to, what arrived is active.
+    """Move along the edge and update the sets of the member that leaves and the one that arrives.
 
     O(n + d).
     """
@@ -450,7 +450,7 @@ def move(s, step, place, direction, arrived):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c022
 @njit
 def exchange(s, place, direction, arrived, zero):
-    """Change the basis and return who left and who entered.
+    """Change the basis; return the members that left and entered.
 
     `place` leaves, and the preference `arrived` or the feature at place `zero` enters. O(p^2).
     """
@@ -488,7 +488,7 @@ def true_weights(s, w):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c026
 @njit
 def turn(s, lam_min, log):
-    """Write down one event; LOG_FULL, or why it is the last. O(p^2 + (n + d) p) and the list."""
+    """Log one event; return LOG_FULL or the reason to end. O(p^2 + (n + d) p) and the list."""
     c = s.count
     prices(s)
     drop, place, direction = next_event(s)
@@ -614,9 +614,9 @@ def long_step(s, slope):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c015
 @njit
 def descend(s):
-    """From the present corner to the best one at the present lambda.
+    """Move from the current corner to the optimum at the current lambda.
 
-    Returns an :class:`rankbook.paths.exact.End`: COMPLETE, ROOM_FULL, or what went wrong.
+    Returns an :class:`rankbook.paths.exact.End`: COMPLETE, ROOM_FULL, or a numerical problem.
     """
     c, steps = s.count, 0
     while steps < MAX_STEPS * (s.q.size + s.f.size):

@@ -66,17 +66,17 @@ ROWS = 512  # segments in a block of scores
 
 
 class L1Path(SolutionPath):
-    """The solutions of a ranking SVM with L1 penalty for all lambdas of a domain.
+    """Solutions of a ranking SVM with L1 penalty for all lambdas of a domain.
 
-    The weights w stand still between breakpoints.
+    The weights w are constant between breakpoints.
 
     Attributes
     ----------
     problem, domain, status, solver, info
-        As in :class:`rankbook.SolutionPath`; a complete path on separable preferences answers at
-        lam = 0, too.
+        As in :class:`rankbook.SolutionPath`. A complete path on separable preferences also has a
+        solution at lam = 0.
     breakpoints : ndarray of shape (T,)
-        Strictly decreasing; where w jumps. The first is lam_max.
+        Lambdas at which w jumps, strictly decreasing. The first is lam_max.
     table : scipy.sparse.csr_array of shape (T, d)
         Row t is w for breakpoints[t + 1] < lam < breakpoints[t]; above the first breakpoint w = 0.
     events : ndarray
@@ -116,8 +116,8 @@ class L1Path(SolutionPath):
         Yields
         ------
         lams : ndarray of shape (b,), not increasing
-            The two ends of one segment after the other. Each block begins where the one before
-            ended, the first above lam_max.
+            The two ends of each segment in turn. Each block begins at the end of the previous one,
+            the first above lam_max.
         G : ndarray of shape (b, p)
         """
         require_columns("X_new", X_new, self.problem.n_coef)
@@ -189,7 +189,7 @@ def follow_chunk(state, lam_min, size):
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c026
 class SimplexSolver(Solver):
-    """The ranking SVM with L1 penalty by a simplex method in the features: all solutions, or one.
+    """Ranking SVM with L1 penalty by a simplex method in the features, for all lambdas or one.
 
     Parameters
     ----------
@@ -198,15 +198,15 @@ class SimplexSolver(Solver):
     perturbation : float, default 1e-8
         Largest relative perturbation of a margin, to break ties.
     seed : int, default 0
-        Of the perturbations.
+        Seed of the perturbations.
     progress : bool, default False
         Whether to show a bar over the events of a path; a single lambda has none.
 
     Notes
     -----
-    An event of the path costs O(p^2 + (n + d) p) for p features in use, and a scan of a list of
-    near preferences; a step at one lambda O(m + n (p + d)). Memory: 70 bytes a preference, and 12 p
-    bytes an event.
+    An event of the path costs O(p^2 + (n + d) p) for p features in use, and a pass over the list of
+    near preferences. A step at one lambda costs O(m + n (p + d)). Memory: 70 bytes for each
+    preference, and 12 p bytes for each event.
     """
 
     name = "simplex"
@@ -290,7 +290,7 @@ class SimplexSolver(Solver):
         return Solution(problem, lam, w, multipliers(problem, sets, sign, lam))
 
     def stored(self, problem, facts, lams, table, **columns):
-        """The path whose arrays a file holds, looked at."""
+        """Make a path from the arrays of a file, after checking them."""
         demand(problem.coef_is_weights and hasattr(problem, "prefs"), "the penalty is not l1")
         m, d, events = problem.n_preferences, problem.n_coef, unpack_events(EVENT, **columns)
         for what, lam in (("lams", lams), ("event_lam", events["lam"])):

@@ -24,23 +24,25 @@ class SubgradientSolver(Solver):
         Schedule of step lengths, 1/(lam_T (t + t_0)) or 1/(lam_T sqrt(t_0 (t + t_0))),
         lam_T = lam / sum of weights.
     average : {False, "plain", "suffix"}, default "suffix"
-        The last w, the mean of all, or that of the last half to three quarters.
+        False returns the last w, "plain" the mean of all w, "suffix" the mean of the last half to
+        three quarters.
     tol : float or None, default 1e-2
-        Relative gap to stop at; None never checks, and never lists the preferences.
+        Relative gap to stop at. None takes all steps without checks, and never lists the
+        preferences.
     max_passes : float, optional
         Steps as a multiple of the number of constraints; by default 10, or ten million steps if
         that is more.
     seed : int >= 0, default 0
     offset : float >= 0, optional
-        t_0; by default R^2 / lam_T, R^2 the mean square length of a difference, so that the first
-        step repairs one constraint.
+        t_0; by default R^2 / lam_T with the mean squared length R^2 of a difference, so that the
+        first step moves a constraint to its margin.
     progress : bool, default False
         Whether to show a bar over steps, with the gap; it moves at each check.
 
     Notes
     -----
-    O(d) a step. O(n d) memory, and O(m) for preferences that are listed or have weights, or to
-    check.
+    O(d) for each step. O(n d) memory, and O(m) for preferences that are listed or have weights, and
+    for checks.
     """
 
     name = "subgradient"
