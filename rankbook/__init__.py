@@ -1,8 +1,8 @@
 """Learning to rank from preferences.
 
-Regularization paths of the ranking SVM, exact and with certificates, RankRLS in closed form, the
-semi-supervised Rayleigh ranker, and online and large-scale solvers. Each
-public name is imported from its module when it is first used.
+The package contains exact, certified regularization paths of the ranking SVM, RankRLS in closed
+form, the semi-supervised Rayleigh ranker, and online and large-scale solvers. Each public name is
+imported from its module when it is first used.
 
 >>> import rankbook as rb
 >>> model = rb.RankSVM(lam=0.1).fit([[0.0], [1.0], [2.0]], [0, 1, 2])

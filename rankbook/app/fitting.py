@@ -31,29 +31,28 @@ def fit_model(
     send=None,
     **options,
 ):
-    """Fit an estimator to blocks, and keep its scale and the names of its features.
+    """Fit an estimator to blocks, with standardisation and feature names.
 
     Parameters
     ----------
     blocks : Blocks
-        As of :func:`rankbook.read_blocks`, for a linear ranking SVM; or one in memory, with scores
-        y unless `preferences` are given.
+        As in :func:`rankbook.read_blocks`, for a linear ranking SVM; or a single block in memory,
+        with scores y unless `preferences` are given.
     features : sequence of str
-        Names of the features, or of the columns that an encoding makes them of.
+        Names of the features, or of the columns before encoding.
     method : {"ranksvm", "rankrls"}, default "ranksvm"
     preferences : Preferences, optional
-        Between the rows of the block.
+        Preferences between the rows of the block.
     encoding : Encoding, optional
-        What made the features of a block in memory, to be kept with the model.
+        The encoding of the features of a block in memory, saved with the model.
     standardize : bool, default True
-        To mean 0 and deviation 1 of these items; sparse ones to deviation 1, with their mean.
+        Whether to scale to mean 0 and standard deviation 1; sparse items are not centred.
     about : dict, optional
         What else to keep with the model.
     send : callable, optional
-        Called with the blocks once they are read; the fit uses what it returns in their place.
+        Called with the blocks after reading; the fit uses the returned blocks.
     **options
-        Of the estimator; those that are None are left at their default. `signs` may be a dict of
-        names of features.
+        Options of the estimator; None means the default. `signs` may be a dict from feature names.
 
     Returns
     -------
@@ -62,7 +61,7 @@ def fit_model(
     Raises
     ------
     ValueError, TypeError
-        If the method is unknown, or has no such option, or as the estimator's ``fit``.
+        If the method is unknown or lacks an option, or the estimator's ``fit`` fails.
     """
     if method not in FITTED:
         raise unknown_name("method", method, tuple(FITTED))
@@ -73,12 +72,12 @@ def fit_model(
         )
     names = features if encoding is None else encoding.names
     d, send = len(names), send or (lambda blocks: blocks)
-    if "signs" in given:  # scaling removes the names
+    if "signs" in given:  # standardisation drops the names
         given["signs"] = as_signs(given["signs"], d, names)
     model = FITTED[method](**given)
     centre, factor = np.zeros(d), np.ones(d)
     if isinstance(blocks.items.values[0], Stored):
-        scaler = FunctionTransformer()  # without names, which the ScaledModel checks
+        scaler = FunctionTransformer()  # without names; the ScaledModel checks them
         if standardize:
             centre, factor = scaling(send(blocks))
             scaler.set_params(func=standardised, kw_args=dict(centre=centre, factor=factor))
@@ -94,7 +93,7 @@ def fit_model(
 
 
 def lam_of_c(c, n_queries):
-    """The lambda at which our objective has the optimum of SVM^rank's with its C: q / C.
+    """Convert C of SVM^rank to the equivalent lambda, q / C.
 
     Parameters
     ----------
@@ -109,7 +108,7 @@ def lam_of_c(c, n_queries):
 
 
 def chosen_model(selection, about=()):
-    """The model of a search as one that can be saved.
+    """Convert the model of a search to a model that can be saved.
 
     Parameters
     ----------
@@ -120,7 +119,7 @@ def chosen_model(selection, about=()):
     Returns
     -------
     ScaledModel
-        Its `about` has how lambda was chosen.
+        Its `about` contains the facts of the choice of lambda.
     """
     facts = dict(selection.settings, disagreement=selection.disagreement, data=selection.data.name)
     encoding, names = selection.data.encoding, selection.data.feature_names

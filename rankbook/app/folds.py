@@ -25,7 +25,7 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class FoldSelection:
-    """A model whose lambda was chosen by folds of preferences, and how it was chosen.
+    """A model whose lambda was chosen by folds of preferences, and the facts of the choice.
 
     Attributes
     ----------
@@ -33,14 +33,14 @@ class FoldSelection:
     model : RankSVMCV or RankRLSCV
         Fitted to all training preferences, at the chosen lambda.
     sizes : list of dict
-        For each fold, the numbers of its preferences "train" and "validation".
+        For each fold, the numbers of "train" and "validation" preferences.
     disagreement : dict
         "held_out", the smallest mean over folds; "by_others", see :func:`chosen_by_others`; and
-        "test", that of the preferences of this part, None without it.
+        "test", the disagreement on the test preferences, or None.
     settings : dict
     seconds : float
     centre, factor : ndarrays of shape (d,)
-        What standardises items.
+        Standardisation of the items.
     """
 
     data: object
@@ -54,7 +54,7 @@ class FoldSelection:
 
     @property
     def best(self):
-        """Every interval (low, high) of lambda with the smallest mean; of a grid, its ends."""
+        """Intervals (low, high) of lambda with the smallest mean; on a grid, single points."""
         if isinstance(self.model, RankSVMCV):
             return self.model.best_
         values, lams = self.model.cv_values_, np.sort(self.model.lams_)
@@ -69,7 +69,7 @@ class FoldSelection:
         model, notes = self.model, []
         if self.disagreement["held_out"] >= 0.5:
             notes.append(
-                "No lambda orders the pairs left out better than chance would (0.5); "
+                "No lambda orders the left-out pairs better than chance (0.5); "
                 "another kernel or other features may."
             )
         if not model.certificate_.is_optimal(1e-6):
@@ -92,7 +92,7 @@ class FoldSelection:
         return notes
 
     def summary(self):
-        """All facts as a dict of plain Python values, ready for JSON.
+        """Return all facts as a dict of plain Python values, ready for JSON.
 
         The upper end of an interval of lambda is None where it is infinite.
         """
@@ -153,7 +153,7 @@ class FoldSelection:
         )
 
     def figure(self):
-        """The mean validation curve, made without pyplot."""
+        """Draw the mean validation curve, without pyplot."""
         from matplotlib.figure import Figure
 
         from rankbook.plots.axes import lambda_axis
@@ -177,10 +177,10 @@ class FoldSelection:
 
 
 def chosen_by_others(model, X, prefs, folds):
-    """The mean disagreement of folds, each at the lambda that the others choose.
+    """Return the mean disagreement of folds, each at the lambda that the others choose.
 
-    A fold has no part in the choice by which it is judged, so the mean is hardly optimistic. For
-    "ranksvm" nothing is trained again, and the others choose lambda at the chosen gamma; for
+    A fold does not take part in the choice that it evaluates, so the mean has little optimism. For
+    "ranksvm" no model is trained again, and the others choose lambda at the chosen gamma; for
     "rankrls" they choose gamma, too.
 
     Parameters
@@ -189,7 +189,7 @@ def chosen_by_others(model, X, prefs, folds):
         Fitted to items X (n, d) and `prefs`.
     X, prefs
     folds : list of Fold
-        Of the fit, three at least.
+        Folds of the fit, at least three.
 
     Returns
     -------
@@ -238,18 +238,18 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     Parameters
     ----------
     data : PreferredItems
-        With preferences "train", all of which take part in the folds and in the final fit, and
-        perhaps "test", on which the final fit is measured.
+        With preferences "train", which are used in the folds and in the final fit, and optionally
+        "test", on which the final fit is evaluated.
     fold_by : {"item", "pair", "group", "order"}, default "item"
-        As of :class:`rankbook.RankSVMCV`.
+        As in :class:`rankbook.RankSVMCV`.
     groups : array-like of shape (n,) or (m,), optional
-        As of :meth:`rankbook.RankSVMCV.fit`, of items or of the training preferences. Fewer than
-        five groups have a fold each.
+        As in :meth:`rankbook.RankSVMCV.fit`, for items or for the training preferences. With fewer
+        than five groups, each group is a fold.
     method : {"ranksvm", "rankrls"}, default "ranksvm"
-        By :class:`rankbook.RankSVMCV` or :class:`rankbook.RankRLSCV`.
+        Uses :class:`rankbook.RankSVMCV` or :class:`rankbook.RankRLSCV`.
     kernel, gamma, degree, coef0, loss, rule, standardize, solver
-        As of :func:`rankbook.app.select.select_model`. Rule and solver are those of "ranksvm"; the
-        scale is that of all items that a training preference compares.
+        As in :func:`rankbook.app.select.select_model`. Rule and solver apply to "ranksvm" only.
+        Items are standardised by all items in training preferences.
     seed : int, default 0
         Shuffles the folds.
     progress : bool, default False
@@ -261,7 +261,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     Raises
     ------
     ValueError, TypeError
-        For a bad argument, before any work is done; or if a fold would have no preference.
+        For a wrong argument, before any computation, or if a fold would have no preference.
     """
     start, by = perf_counter(), as_choice("fold_by", fold_by, BY)
     check_method(method, data, "full", loss)
@@ -286,7 +286,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
         model = RankRLSCV(**options)
     model.fit(X, preferences=prefs, groups=groups)
     if method == "ranksvm":
-        model.set_params(progress=False)  # a stored model shows no progress
+        model.set_params(progress=False)  # saved models show no progress
         held_out = float(model.curve_.at(model.lam_))
     else:
         held_out = model.best_value_

@@ -1,40 +1,40 @@
-"""Leaderboards: scores and ranks of items from preferences or orders of them alone."""
+"""Leaderboards: scores and ranks of items from preferences or orders without features."""
 
 from rankbook.base.errors import ArgumentError
 
 
 def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, features=()):
-    """A Bradley-Terry or Plackett-Luce model of items without features, best item first.
+    """Fit a Bradley-Terry or Plackett-Luce model of items without features.
 
     Parameters
     ----------
     prefs : Preferences or Orders
-        A list of pairs, in which a tie is two halves, or orders. Items that none compares are left
-        out.
+        A list of pairs, in which a tie is two half wins, or orders. Items without a comparison are
+        omitted.
     intervals : bool, default False
-        Whether scores and ranks get intervals.
+        Whether to compute intervals of scores and ranks.
     level, method
         As in :func:`rankbook.order_intervals`. The bootstrap draws orders, preferences, or votes if
         preferences have other weights than 1.
     unit : ndarray of shape (m,), int, optional
-        The group of each preference, in whose place the bootstrap draws groups.
+        The group of each preference. The bootstrap then draws groups instead of preferences.
     features : sequence of str
         Names of the pair features.
 
     Returns
     -------
     table : DataFrame
-        With the columns rank, item, score, low, high, rank_low, rank_high and comparisons; without
-        `intervals` only rank, item, score and comparisons. Of orders, comparisons are the orders
-        that the item is in.
+        Items, best first, with the columns rank, item, score, low, high, rank_low, rank_high and
+        comparisons; without `intervals` only rank, item, score and comparisons. For orders,
+        comparisons is the number of orders that contain the item.
     lam : float
-        The regularization parameter, for which the variance of the scores is 1/lam.
+        The regularization parameter. The prior variance of the scores is 1/lam.
     remark : str
-        How intervals are to be read, and the weights of pair features, or an empty text.
+        Meaning of the intervals, and weights of pair features; may be empty.
 
     Notes
     -----
-    Equal pairs are added up first, so that a fit costs O(n + k) a step for k different pairs.
+    Equal pairs are summed first, so a step of the fit costs O(n + k) for k distinct pairs.
     Intervals cost O(n^3) for n items.
     """
     import numpy as np

@@ -14,16 +14,19 @@ from ..problems.pair_features import with_advantages
 
 USUAL = ("disagreement", "ndcg@10", "average_precision", "reciprocal_rank", "kendall_tau", "auc")
 PROBABILITIES = dict(brier_score=brier_score, log_loss=log_loss)
-MOST_LEVELS, MOST_PAIRS = 6, 100_000_000  # those of probabilities in a block, unless asked for
+MOST_LEVELS, MOST_PAIRS = (
+    6,
+    100_000_000,
+)  # preferences, for probabilities
 
 
 def link_of(model, name):
-    """The option of a metric: the link of a model for one of probabilities, or none.
+    """Return the options of a metric: the model's link for a metric of probabilities.
 
     Raises
     ------
     ValueError
-        If a metric of probabilities is asked of a model that has none.
+        If the metric needs probabilities and the model has none.
     """
     if name not in PROBABILITIES:
         return {}
@@ -37,17 +40,17 @@ def link_of(model, name):
 
 @dataclass(frozen=True)
 class BlockMeasures:
-    """Sums of measures over a block.
+    """Sums of metrics over a block.
 
     Attributes
     ----------
     n_items, n_queries : int
     sums : tuple
-        For each measure its sum and number, or a ValueError that says why there is none.
+        Sum and number for each metric, or a ValueError with the reason why it is undefined.
     levels : frozenset
         Of the scores.
     pairs : dict
-        From levels (better, worse) to sum and number of their AUC.
+        Sum and number of the AUC for each two levels (better, worse).
     """
 
     n_items: int
@@ -58,9 +61,9 @@ class BlockMeasures:
 
 
 def reliability_rows(prefs, scores, model):
-    """The reliability diagram of a model with probabilities, a list of dict of each bin.
+    """Return the reliability diagram of a model with probabilities, a list of one dict a bin.
 
-    Empty for other models, and for more than a hundred million preferences.
+    The list is empty for other models, and for more than a hundred million preferences.
     """
     if not hasattr(model, "link_") or not 0 < len(prefs) <= MOST_PAIRS:
         return []
@@ -71,9 +74,9 @@ def reliability_rows(prefs, scores, model):
 
 
 def measured(block, model, names, most=np.inf):
-    """The :class:`BlockMeasures` of a block for the scores of a model.
+    """Compute the :class:`BlockMeasures` of a block for the scores of a model.
 
-    Of more than `most` preferences there are no probabilities.
+    Metrics of probabilities are omitted above `most` preferences.
     """
     y, scores, qid = block.y, block_scores(block, model), block.qid
     levels, pairs = sorted(set(np.unique(y).tolist()), reverse=True), {}
@@ -87,14 +90,14 @@ def measured(block, model, names, most=np.inf):
             if name in PROBABILITIES and len(Preferences.from_scores(y, qid)) > most:
                 raise UndefinedMetric(f"data have more than {most:,} preferences", "fewer")
             sums.append(metric_sums(name, y, scores, qid, **link_of(model, name)))
-        except ValueError as error:  # grades that it does not take
+        except ValueError as error:  # grades that the metric refuses
             sums.append(error)
     n_queries = 1 if qid is None else np.unique(qid).size
     return BlockMeasures(len(y), n_queries, tuple(sums), frozenset(levels), pairs)
 
 
 def together(first, second):
-    """The :class:`BlockMeasures` of both."""
+    """Add the :class:`BlockMeasures` of two blocks."""
     add = lambda a, b: (a[0] + b[0], a[1] + b[1])
     sums = tuple(
         next((each for each in pair if isinstance(each, ValueError)), None) or add(*pair)
@@ -107,37 +110,37 @@ def together(first, second):
 
 
 def measures(blocks, model, metrics=None):
-    """Measures of the order that a model gives to the items of blocks.
+    """Evaluate a model on blocks of items.
 
     Parameters
     ----------
     blocks : Blocks
         With scores y.
     model : object
-        Whose ``predict(X)`` gives scores.
+        Model whose ``predict(X)`` returns scores.
     metrics : sequence of str, optional
-        Names as in :func:`rankbook.metrics.by_query`; by default the usual ones, without those that
-        these data do not have. For a model with probabilities "brier_score" and "log_loss" are
-        among them, unless a block has more than a hundred million preferences.
+        Names as in :func:`rankbook.metrics.by_query`; by default the usual metrics that are defined
+        for these data. For a model with probabilities they include "brier_score" and "log_loss",
+        unless a block has more than a hundred million preferences.
 
     Returns
     -------
     dict
-        items and queries, their numbers; metrics, a dict from names to numbers; queries_counted,
-        over how many queries each is a mean (the disagreement is a mean over preferences);
-        level_auc, the AUC of every two of three to six levels, a list of dict with "better",
+        Numbers of "items" and "queries"; "metrics", a dict from names to values; "queries_counted",
+        the number of queries in each mean (the disagreement is a mean over preferences); and
+        "level_auc", the AUC of every two of three to six levels, a list of dict with "better",
         "worse" and "auc", which is None if no query has both.
 
     Raises
     ------
     ValueError
-        If a name is unknown, or a measure that was asked for, or the disagreement, is not defined.
+        If a name is unknown, or a requested metric or the disagreement is undefined.
     """
     names, most = tuple(metrics or USUAL), np.inf if metrics else MOST_PAIRS
     if metrics is None and hasattr(model, "link_"):
         names += tuple(PROBABILITIES)
     for name in names:
-        named(name)  # a wrong one before any work
+        named(name)  # refuse a wrong name before any work
         link_of(model, name)
     sums = blocks.reduce(measured, blocks.items, model, names, most, combine=together)
     found, counted = {}, {}
@@ -149,14 +152,14 @@ def measures(blocks, model, metrics=None):
             if not each[1] > 0:
                 raise UndefinedMetric(f"data have no query with {rule.needs}", "at least one")
         except ValueError:
-            if metrics is not None or not found:  # without a disagreement there is no order
+            if metrics is not None or not found:  # without a disagreement there are no preferences
                 raise
             continue
         found[name] = each[0] / each[1]
         if not rule.pooled:
             counted[name] = int(each[1])
     levels, rows = sorted(sums.levels, reverse=True), []
-    if len(levels) > 2 and metrics is None:  # several numbers say what one cannot
+    if len(levels) > 2 and metrics is None:  # several AUCs instead of one
         found.pop("auc", None)
         counted.pop("auc", None)
     for better, worse in combinations(levels, 2) if 2 < len(levels) <= MOST_LEVELS else ():
@@ -167,7 +170,7 @@ def measures(blocks, model, metrics=None):
 
 
 def query_values(block, model, names):
-    """Ids (q,) of a block's queries, "all" without them, and the values (q, metrics)."""
+    """Return query ids (q,) of a block, or "all" without queries, and values (q, metrics)."""
     scores, values = block_scores(block, model), []
     for name in names:
         ids, each = by_query(name, block.y, scores, block.qid, **link_of(model, name))
@@ -176,7 +179,7 @@ def query_values(block, model, names):
 
 
 def measures_by_query(blocks, model, names):
-    """Ids of all queries (q,), sorted, and a dict from names of metrics to values (q,).
+    """Return sorted ids of all queries (q,), and a dict from metrics to values (q,).
 
     A value is NaN where the metric is undefined.
     """
@@ -193,7 +196,7 @@ OF_SURVIVAL = ("concordance", "disagreement")
 
 
 def preference_measures(prefs, scores, metrics=None, model=None):
-    """Shares of preferences that scores order wrongly and rightly, by weight; a tie is one half.
+    """Evaluate scores on preferences by weighted shares; a tie counts one half.
 
     Parameters
     ----------
@@ -201,16 +204,16 @@ def preference_measures(prefs, scores, metrics=None, model=None):
         Between n items.
     scores : ndarray of shape (n,)
     metrics : sequence of str, optional
-        "disagreement" or "pair_accuracy"; by default both. Of survival times "concordance", which
-        is the pair accuracy, or "disagreement". Of a model with probabilities also "brier_score"
+        "disagreement" or "pair_accuracy"; by default both. For survival times "concordance", which
+        is the pair accuracy, or "disagreement". For a model with probabilities also "brier_score"
         and "log_loss".
     model : optional
-        Whose link makes probabilities.
+        Model whose link gives probabilities.
 
     Returns
     -------
     dict
-        items and preferences, their numbers; metrics, a dict from names to numbers.
+        Numbers of "items" and "preferences", and "metrics", a dict from names to values.
     """
     usual, what = OF_PREFERENCES, "beside --preferences"
     if prefs.survival is not None:

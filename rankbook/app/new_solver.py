@@ -16,18 +16,18 @@ FILES = {
     "$module.py": "module.py",
     "test_$module.py": "test_module.py",
 }
-TAKEN = ("rankbook", "tests", "conftest", "build", "dist", "venv")  # folders with a meaning
+TAKEN = ("rankbook", "tests", "conftest", "build", "dist", "venv")  # folders with a special meaning
 
 
 def write_new_solver(name, folder="."):
-    """Write a distribution with a solver that works.
+    """Write a distribution with a working solver.
 
     Parameters
     ----------
     name : str
-        Of the solver. The distribution is called rankbook-name, and the new folder name.
+        Name of the solver and of the new folder. The distribution is called rankbook-NAME.
     folder : str or path, default "."
-        Where the new folder is made.
+        Where to create the new folder.
 
     Returns
     -------
@@ -37,9 +37,9 @@ def write_new_solver(name, folder="."):
     Raises
     ------
     ValueError
-        If it is no name, or taken.
+        If the name is invalid or taken.
     FileExistsError
-        If there is such a folder or file.
+        If the folder or file already exists.
     """
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""Choosing lambda for a table of graded items, or by given parts."""
+"""Choice of lambda for a table of graded items, or with given parts."""
 
 import warnings
 from dataclasses import dataclass
@@ -54,9 +54,9 @@ def check_method(method, data, graph, loss=None):
     Raises
     ------
     ValueError
-        Also if "rayleigh" is given preferences, queries, other than two levels of y, or a star
-        graph; if there are preferences and the graph is a star; or if the loss is unknown, or given
-        for another method than "ranksvm".
+        If "rayleigh" gets preferences, queries, other than two levels of y, or a star graph; if
+        there are preferences and the graph is a star; or if the loss is unknown, or the method is
+        not "ranksvm".
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
@@ -85,7 +85,7 @@ def check_method(method, data, graph, loss=None):
 
 
 def make_problem(method, part, graph, kernel, loss=None):
-    """What a method makes of a training part.
+    """Make the problem of a method on a training part.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def make_problem(method, part, graph, kernel, loss=None):
     kernel : dict
         Arguments of the kernel.
     loss : str, optional
-        Of "ranksvm"; the hinge by default.
+        Loss of "ranksvm"; the hinge by default.
 
     Returns
     -------
@@ -110,18 +110,18 @@ def make_problem(method, part, graph, kernel, loss=None):
     p = None if kernel["kernel"] == "linear" else min(COMPONENTS, len(part.y))
     labels = (part.y == part.y.max()).astype(float)
     with warnings.catch_warnings():
-        # a default number, so no warning that fewer span everything
+        # a default number, so no warning that fewer are enough
         warnings.filterwarnings("ignore", "n_components is reduced")
         options = dict(unlabelled=False, manifold_weight=0.0, n_components=p)
         return RayleighProblem(part.X, labels, kernel=Kernel(**kernel), **options)
 
 
 def follower(method, graph, loss, solver, progress, options):
-    """The function that makes a problem of a training part and follows its solutions."""
+    """Return a function that makes the problem of a training part and computes its path."""
 
     def follow(train, kernel, lam_min):
         problem = make_problem(method, train, graph, kernel, loss)
-        # above lam_max the path has not begun: it then ends at lam_max
+        # if lam_min is above lam_max, the path ends at lam_max
         top = getattr(problem, "lam_max", np.inf)
         end = lam_min if lam_min is None or lam_min <= top else top or None
         chosen = choose_solver(problem, solver, "path", progress=progress, **options)
@@ -131,15 +131,15 @@ def follower(method, graph, loss, solver, progress, options):
 
 
 def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
-    """Arguments of a kernel, for each gamma.
+    """Return the arguments of a kernel, for each gamma.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly"} or callable, default "rbf"
     gamma : float or sequence of floats, optional
-        Of rbf and poly; 1/d by default.
+        For rbf and poly; 1/d by default.
     degree, coef0
-        Of poly; see :class:`rankbook.kernels.kernel.Kernel`.
+        For poly; see :class:`rankbook.kernels.kernel.Kernel`.
 
     Returns
     -------
@@ -173,18 +173,18 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
     if not gammas:
         raise ArgumentError("gamma is empty", "a number, or one or more of them")
     tries = [dict(kernel=kernel, gamma=value, **given) for value in gammas]
-    Kernel(**tries[0])  # refuses a bad degree or coef0
+    Kernel(**tries[0])  # refuses a wrong degree or coef0
     return tries
 
 
 def restrict(curve, lam_min=None, lam_max=None):
-    """A validation curve on a part of its range.
+    """Restrict a validation curve to a part of its range.
 
     Parameters
     ----------
     curve : ValidationCurve
     lam_min, lam_max : float > 0, optional
-        Ends of the range; where None, those of the curve.
+        Ends of the range; by default those of the curve.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def restrict(curve, lam_min=None, lam_max=None):
     Raises
     ------
     ValueError
-        If nothing of the curve is left.
+        If the range does not overlap the curve.
     """
     low, high = max(float(curve.breaks[-1]), lam_min or 0.0), np.inf if lam_max is None else lam_max
     if low >= high:
@@ -214,7 +214,7 @@ def restrict(curve, lam_min=None, lam_max=None):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kernel, its path on the training part, and its curve on the validation part.
+    """A kernel with its path on the training part and its curve on the validation part.
 
     Attributes
     ----------
@@ -222,9 +222,9 @@ class Candidate:
     curve : ValidationCurve
         Restricted to the lambdas that are considered.
     gamma : float or None
-        Of the kernel; None if it has none.
+        Parameter of the kernel, or None.
     seconds : dict
-        What "path" and "curve" took, on the wall clock; what is followed later counts as "curve".
+        Elapsed time of "path" and "curve"; extensions of the path count as "curve".
     """
 
     path: object
@@ -234,9 +234,9 @@ class Candidate:
 
     @property
     def width(self):
-        """Factor of lambda that the widest best interval spans; at least 1.
+        """Ratio of the ends of the widest best interval; at least 1.
 
-        An interval counts up to a decade beyond the outermost breakpoints.
+        An interval is cut off a decade beyond the outermost breakpoints.
         """
         low, high = np.clip(
             np.array(self.curve.best).T, self.curve.scale[0] / 10, self.curve.scale[1] * 10
@@ -245,20 +245,20 @@ class Candidate:
 
     @property
     def rank(self):
-        """Sorts candidates, the best first: by the minimum, ties by the wider interval."""
+        """Sort key of candidates: smallest minimum first, then widest interval."""
         return self.curve.minimum, -self.width
 
 
 def try_kernel(train, validation, kernel, follow, lam_min, lam_max):
-    """Follow the path of one kernel and judge it.
+    """Compute the path of one kernel and its validation curve.
 
     Parameters
     ----------
     train, validation : Part
     kernel : dict
-        One of :func:`kernels_to_try`.
+        An element of :func:`kernels_to_try`.
     follow : function
-        Of the training part, the kernel and lam_min; gives a path.
+        Function of the training part, the kernel and lam_min that returns a path.
     lam_min, lam_max : float or None
 
     Returns
@@ -268,7 +268,7 @@ def try_kernel(train, validation, kernel, follow, lam_min, lam_max):
     Raises
     ------
     KeyboardInterrupt
-        If the path was interrupted: half a path is no ground for a choice.
+        If the path was interrupted, because half a path does not justify a choice.
     """
     start = perf_counter()
     path = follow(train, kernel, lam_min)
@@ -276,8 +276,8 @@ def try_kernel(train, validation, kernel, follow, lam_min, lam_max):
         raise KeyboardInterrupt
     middle = perf_counter()
     curve = validation_curve(path, validation.X, validation.prefs)
-    # only paths of "newton" end where none was requested and can be resumed: they go on for three
-    # powers of ten, as long as that makes the minimum smaller and the end is among the best
+    # only paths of "newton" can be resumed and have a default end: they continue for three powers
+    # of ten while the minimum decreases and the end is among the best lambdas
     falls = lam_min is None and hasattr(path, "resume")
     while falls and path.status == "lam_min" and curve.best[-1][0] <= path.domain[0]:
         path, before = path.resume(1e-3 * path.domain[0]), curve.minimum
@@ -294,26 +294,26 @@ def try_kernel(train, validation, kernel, follow, lam_min, lam_max):
 
 @dataclass(frozen=True)
 class ModelSelection:
-    """A chosen model, and all that led to it.
+    """A chosen model and the facts of the choice.
 
     Attributes
     ----------
     data : Dataset or PreferredItems
     parts : dict from "train", "validation" and perhaps "test" to Part
     candidates : list of dict
-        For each kernel tried: gamma, status, breakpoints, minimum, width, seconds.
+        For each kernel: gamma, status, breakpoints, minimum, width, seconds.
     best : Candidate
     solution : Solution
-        At the chosen lambda, on the training part.
+        Solution at the chosen lambda, on the training part.
     disagreement : dict
-        Of the solution with the preferences of "validation" and, if there is one, "test".
+        Disagreement of the solution on "validation" and, if it exists, "test".
     auc : float or None
-        On the test part, averaged over queries; None if y has not two levels.
+        AUC on the test part, averaged over queries; None unless y has two levels.
     measured : dict
-        For each of these parts the facts of :func:`rankbook.app.measures.measures` without
-        "items"; empty without scores.
+        Results of :func:`rankbook.app.measures.measures` for each of these parts, without "items";
+        empty without scores.
     settings : dict
-        The method, and how the data were split and lambda was chosen.
+        The method, the split of the data, and the rule that chose lambda.
     centre, factor : ndarrays of shape (d,)
         What standardises items.
     """
@@ -331,7 +331,7 @@ class ModelSelection:
     factor: np.ndarray
 
     def predict(self, X_new):
-        """Scores (p,) of raw new items X_new (p, d), standardised like those of training."""
+        """Return scores (p,) of raw items X_new (p, d), standardised like the training items."""
         X_new = as_matrix("X_new", X_new)
         if X_new.shape[1] != self.centre.size:
             raise ArgumentError(
@@ -343,9 +343,9 @@ class ModelSelection:
     def notes(self):
         """Caveats about the result, a list of str.
 
-        It is empty if the path is whole, or goes as deep as doubles hold and as low as was asked
-        for, the validation data tell lambdas apart, the solution is optimal to 1e-6, orders more
-        than half of them and its predictions confirm the curve.
+        It is empty if the path is complete or reaches lam_min or the limits of doubles, the
+        validation curve is not constant, the solution is optimal to 1e-6 and better than chance,
+        and its predictions confirm the curve.
         """
         path, certificate, notes = self.best.path, self.solution.certificate, []
         if path.status not in ("complete", "lam_min", "rounding"):
@@ -357,17 +357,17 @@ class ModelSelection:
         start = getattr(path.problem, "lam_max", np.inf)
         if start and self.best.curve.breaks[-1] >= start:
             notes.append(
-                f"The path begins at lambda {start:.6g}, below all that were considered; "
-                "above it the function changes by a factor only."
+                f"The path begins at lambda {start:.6g}, below all lambdas that were considered; "
+                "above it only the scale of the function changes."
             )
         elif np.ptp(self.best.curve.values) == 0 and self.best.curve.minimum < 0.5:
             notes.append(
-                "Every lambda orders the validation data equally well, so they are no reason to "
-                "take this one; more validation data may tell lambdas apart."
+                "All lambdas order the validation data equally well, so these data do not favour "
+                "the chosen one; more validation data may."
             )
         if self.best.curve.minimum >= 0.5:
             notes.append(
-                "No lambda orders the validation data better than chance would (0.5); "
+                "No lambda orders the validation data better than chance (0.5); "
                 "another kernel or other features may."
             )
         if not certificate.is_optimal(1e-6):
@@ -377,17 +377,17 @@ class ModelSelection:
         if abs(found - expected) > 1e-9:
             notes.append(
                 f"The validation curve promises a disagreement of {expected:.6g} "
-                f"at the chosen lambda, and the predictions have {found:.6g}."
+                f"at the chosen lambda, but the predictions have {found:.6g}."
             )
         return notes
 
     def summary(self):
-        """All facts as a dict of plain Python values, ready for JSON.
+        """Return all facts as a dict of plain Python values, ready for JSON.
 
-        Those are data, split, method, loss, preferences, kernel, candidates, path, curve, chosen,
-        disagreement, concordance (of survival times), auc, validation, test, certificate, solver,
-        seconds and notes. The upper end of an interval of lambda is None where it is infinite, and
-        what a missing test part would say is None.
+        The keys are data, split, method, loss, preferences, kernel, candidates, path, curve,
+        chosen, disagreement, concordance (for survival times), auc, validation, test, certificate,
+        solver, seconds and notes. An infinite end of an interval of lambda is None, and so are
+        values of a missing test part.
         """
         best, settings, parts, data = self.best, self.settings, self.parts, self.data
         path, curve, certificate = best.path, best.curve, self.solution.certificate
@@ -460,10 +460,10 @@ class ModelSelection:
         )
 
     def figure(self):
-        """The path, the curve and, for two levels without queries, the ROC curve of the test part.
+        """Draw the path, the curve and, for two levels without queries, the test ROC curve.
 
-        The path is drawn if it has breakpoints. The figure of matplotlib is made without pyplot, so
-        that no window opens.
+        The path is drawn if it has breakpoints. The figure is made without pyplot, so no window
+        opens.
         """
         from matplotlib.figure import Figure
 
@@ -522,39 +522,39 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     progress=False,
     **options,
 ):
-    """Choose the model that orders the validation part best.
+    """Choose the model that ranks the validation part best.
 
-    What is chosen is the lambda, and the gamma if there are several.
+    The function chooses lambda, and gamma if there are several values.
 
     Parameters
     ----------
     data : Dataset or PreferredItems
     method : {"ranksvm", "rankrls", "rayleigh"}, default "ranksvm"
-        See :func:`make_problem`. "rayleigh" takes two levels of y and no
-        queries or preferences.
+        See :func:`make_problem`. "rayleigh" requires two levels of y, without queries or
+        preferences.
     kernel, gamma, degree, coef0
-        See :func:`kernels_to_try`. Each gamma gets a path; the smallest minimum wins, of equal ones
-        the wider interval.
+        See :func:`kernels_to_try`. A path is computed for each gamma; the smallest minimum wins,
+        then the widest interval.
     loss : str, optional
-        Of "ranksvm", as of :class:`rankbook.RankSVM`; the hinge by default.
+        Loss of "ranksvm", as in :class:`rankbook.RankSVM`; the hinge by default.
     graph : {"full", "star"}, default "full"
-        Preferences of the training part; "rayleigh" takes none but "full".
+        Graph of the training preferences; "rayleigh" requires "full".
     lam_min, lam_max : float > 0, optional
-        Lambdas to consider, by default all; lam_min also ends the path. Without it a path of
-        "newton" goes as deep as the curve falls.
+        Range of lambda, by default unlimited; lam_min also ends the path. Without it, a path of
+        "newton" continues as long as the curve decreases.
     rule : {"widest", "largest", "one_se"}, default "widest"
         See :func:`rankbook.selection.curve.choose_lambda`; "one_se" takes the largest lambda within
         one standard error of the minimum, see :func:`rankbook.selection.curve.largest_within`.
     standardize : bool, default True
     seed : int, default 0
     parts : tuple of str, default all three
-        See :func:`prepare`; "train" and "validation" at least.
+        See :func:`prepare`; at least "train" and "validation".
     solver : str, type or instance, default "auto"
-        With its `options`. "auto" is an exact path, or for large ranking SVMs lines between
-        certified solutions; ``("auto", dict(allow_plugins=True))`` may be a plugin. A solver of one
-        lambda is used for such lines, by "epsilon".
+        Solver of the path, with its `options`. "auto" is an exact path, or for large ranking SVMs
+        an interpolation of certified solutions; ``("auto", dict(allow_plugins=True))`` may choose a
+        plugin. "epsilon" interpolates the solutions of a solver for one lambda.
     progress : bool, default False
-        Whether solvers that have a bar show it.
+        Whether solvers show a progress bar if they have one.
 
     Returns
     -------
@@ -563,9 +563,9 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     Raises
     ------
     ValueError, TypeError
-        For a bad argument, before any work is done; or if a part has no preference.
+        For a wrong argument, before any computation, or if a part has no preference.
     MemoryError
-        If the kernel matrix or the lists of preferences would not fit.
+        If the kernel matrix or the lists of preferences do not fit in memory.
     """
     kernels, follow = (
         kernels_to_try(kernel, gamma, degree, coef0),
@@ -582,13 +582,13 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
             f"lam_min is {lam_min!r} and lam_max is {lam_max!r}", "lam_min < lam_max"
         )
     if auto_options(solver) is None:
-        get_solver(solver, **options)  # a bad name or option should show before the work
+        get_solver(solver, **options)  # refuse a wrong name or option before any computation
     check_method(method, data, graph, loss)
     sparse = kernel == "linear" and method != "rayleigh"
     parts, how, centre, factor = prepare(data, graph, standardize, seed, parts, sparse)
     train, validation = parts["train"], parts["validation"]
     if isinstance(validation.prefs, Preferences):
-        validation.prefs.better  # lists them now: a lack of memory should show before the work
+        validation.prefs.better  # lists them now: a lack of memory ends the command here
     tried = [try_kernel(train, validation, each, follow, low, high) for each in kernels]
     best = min(tried, key=lambda each: each.rank)
     candidates = [

@@ -45,7 +45,7 @@ def require_scheduler(client):
         address = getattr(client.scheduler, "address", "that was given")
         raise ConnectionError(
             f"the Dask scheduler {address} does not answer (the client is {client.status}), and "
-            "what its workers held is gone; expected a client of a running scheduler."
+            "the data of its workers are lost; expected a client of a running scheduler."
         )
 
 
@@ -53,10 +53,7 @@ LOST_AGAIN = (
     "workers are lost again and again over the same work, usually because they lack memory; "
     "use workers with more memory, or smaller blocks."
 )
-PATIENCE, RESTARTS = (
-    60.0,
-    4,
-)  # longest pause of all workers (s); losses of a worker
+PATIENCE, RESTARTS = 60.0, 4  # seconds that all workers may pause; losses of one worker
 
 
 def wait_for(client, futures):
@@ -95,7 +92,7 @@ def explaining(blocks):
     """Name the missing part in the error, instead of "cancelled"."""
     require_scheduler(blocks.client)
     if blocks.is_released:
-        raise RuntimeError("these blocks were released; send them anew.")
+        raise RuntimeError("these blocks were released; send them again.")
     from distributed.scheduler import KilledWorker
 
     try:
@@ -108,8 +105,8 @@ def explaining(blocks):
         lost = [name for name, value in values if getattr(value, "status", "") in gone]
         raise RuntimeError(
             f"{', '.join(lost[:3]) or 'a value'}{' and others' * (len(lost) > 3)}: lost, with the "
-            "worker that had it; it was sent from memory and cannot be made again. "
-            "Send them anew, or let the workers read them."
+            "worker that had it; it was sent from memory and cannot be computed again. "
+            "Send the blocks again, or let the workers read them."
         ) from error
 
 

@@ -105,8 +105,8 @@ class Encoding:
                 warn(
                     Assumption(
                         f"{source} has {text[new[0], j]!r} in row {start + new[0]}, column {name!r}"
-                        f"{more}, which is none of the {len(known)} categories learnt from; it is "
-                        "coded by zeros."
+                        f"{more}, which is not among the {len(known)} categories of the training "
+                        "data; it is encoded as zeros."
                     )
                 )
         encoder = OneHotEncoder(
@@ -168,7 +168,7 @@ def learn_encoding(source, frame, learnt):
             warn(
                 Assumption(
                     f"no two rows of {source} have the same text in column {name!r}, so its codes "
-                    "say nothing about other rows; drop it, or take it for the name."
+                    "say nothing about other rows; drop it, or use it as the name."
                 )
             )
         categories[name] = found

@@ -351,7 +351,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         if source.is_numbered != train.is_numbered:
             raise ArgumentError(
                 f"{source} is {source.kind} and {train} is {train.kind}",
-                "files of one kind, since columns are matched by their names",
+                "files of one kind, because columns are matched by their names",
             )
     frames = {part: read_frame(source) for part, source in sources.items()}
     columns = list(frames["train"].columns)

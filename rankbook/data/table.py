@@ -788,7 +788,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
                 if value is not None:
                     raise ArgumentError(
                         f"{argument} is {value!r}",
-                        f"None for {source}, since SVMlight text has no names: label and qid "
+                        f"None for {source}, because SVMlight text has no names: label and qid "
                         "stand in each line",
                     )
         target, qid = target or "label", qid or ("qid" if "qid" in columns else "none")

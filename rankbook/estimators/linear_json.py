@@ -1,4 +1,4 @@
-"""Linear models as JSON, for engines that score elsewhere."""
+"""Linear models as JSON, for scoring in other programs."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ SCALERS = StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler
 
 
 def affine(step, d):
-    """Factors and shifts (d,) of a fitted scaler of scikit-learn: x becomes factor * x + shift."""
+    """Return factors and shifts (d,) of a fitted scaler: x becomes factor * x + shift."""
     if isinstance(step, str | None):  # "passthrough"
         return np.ones(d), np.zeros(d)
     if not isinstance(step, SCALERS) or getattr(step, "clip", False):
@@ -37,8 +37,8 @@ def affine(step, d):
 
 
 def folded(model):
-    """Names (or None), weights (d,) and offset of a linear model of raw features."""
-    model = getattr(model, "best_estimator_", model)  # of a search
+    """Return names (or None), weights (d,) and offset of a linear model of raw features."""
+    model = getattr(model, "best_estimator_", model)  # best estimator of a search
     if isinstance(model, Pipeline):
         names, weights, offset = folded(model[-1])
         for _, step in reversed(model.steps[:-1]):
@@ -75,16 +75,16 @@ def to_json(model: Any) -> str:
     Parameters
     ----------
     model : estimator
-        A fitted ranker with ``kernel="linear"``; a search or a pipeline that ends in one, whose
-        other steps are StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler; or a model of
-        the command line that encodes nothing.
+        A fitted ranker with ``kernel="linear"``, a search or pipeline that ends in one and whose
+        other steps are StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler, or a model of
+        the command line without encoded columns.
 
     Returns
     -------
     str
-        An object with "names" and "weights", lists of an entry for each raw feature, and "offset":
-        the score is the offset plus the sum of weights times features. Scaling is contained in
-        weights and offset. Features without names are called x0, x1 and so on.
+        A JSON object with the lists "names" and "weights", which have an entry for each raw
+        feature, and "offset". The score is the offset plus the sum of weights times features.
+        Weights and offset include the scaling. Features without names are called x0, x1 and so on.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Models in files, and the way back for models and paths."""
+"""Files of models, and loading of models and paths."""
 
 import os
 from dataclasses import fields
@@ -43,13 +43,19 @@ from .calibration import Isotonic
 
 KIND, SCALED_KIND = "rankbook model", "rankbook scaled model"
 KINDS = (KIND, SCALED_KIND, PATH_KIND)
-UNREAD = (LookupError, TypeError, ValueError, AttributeError, RecursionError)  # of a wrong file
-LEFT_OUT = ("solution_", "statistics_")  # the data, or sums of them, to go on learning
+UNREAD = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RecursionError,
+)  # of wrong files
+LEFT_OUT = ("solution_", "statistics_")  # data, or sums of data, for further learning
 PATHS = {
     kind.form: kind
     for kind in (RegularizationPath, LabelPath, SpectralPath, WeightPath, ManifoldPath)
 }
-SOLVERS = ("epsilon", "homotopy", "newton", "simplex")  # of rankbook, which put a path together
+SOLVERS = ("epsilon", "homotopy", "newton", "simplex")  # solvers of rankbook that restore a path
 
 
 def _linear_function(weights):
@@ -79,7 +85,7 @@ def _nystroem_function(subspace, weights):
 
 
 def _certificate(**parts):
-    """A certificate whose parts are numbers; a quotient may be None."""
+    """Check that the parts of a certificate are numbers; a quotient may be None."""
     for name, value in parts.items():
         is_unknown = value is None and name.startswith("quotient")
         demand(is_unknown or isinstance(value, Real), f"{name} is {value!r}")
@@ -108,7 +114,7 @@ def _isotonic(differences, probabilities):
 
 
 def _storables():
-    """How a file holds the parts of models, by the names that it gives them."""
+    """Return how a file stores the parts of models, by their names in the file."""
     fields_of = lambda value: {field.name: getattr(value, field.name) for field in fields(value)}
     makers = {
         Certificate: _certificate,
@@ -127,12 +133,12 @@ def _storables():
 
 
 def named_solver(solver):
-    """A solver as a file can hold it: its name, or its name and a dict of options.
+    """Convert a solver to its name, or its name and a dict of options, for a file.
 
     Raises
     ------
     Unstorable
-        If it is not in the registry, or it does not keep its options.
+        If the solver is not in the registry, or does not keep its options.
     """
     if isinstance(solver, str):
         return solver
@@ -166,10 +172,10 @@ def named_solver(solver):
 
 
 def model_parts(model):
-    """The parameters of an estimator and, if it is fitted, what a prediction needs."""
+    """Return the parameters of an estimator and, if fitted, the attributes for predictions."""
     params = model.get_params(deep=False)
     if callable(params.get("kernel")):
-        kernel_parts(Kernel(params["kernel"]))  # says what is accepted
+        kernel_parts(Kernel(params["kernel"]))  # raises an error for wrong parameters
     if "solver" in params:
         params["solver"] = named_solver(params["solver"])
     state = model.__getstate__()
@@ -178,9 +184,9 @@ def model_parts(model):
 
 
 class Savable(BaseEstimator):
-    """What makes an estimator one that can be saved."""
+    """Base class of estimators that can be saved."""
 
-    if TYPE_CHECKING:  # scikit-learn makes these methods
+    if TYPE_CHECKING:  # scikit-learn creates these methods
 
         def set_fit_request(self, **requests: bool | str | None) -> Self:
             return self
@@ -188,7 +194,7 @@ class Savable(BaseEstimator):
         set_partial_fit_request = set_score_request = set_fit_request
 
     def save(self, file: File) -> None:
-        """Write the fitted estimator to a file, without the data that it was fitted to.
+        """Write the fitted estimator to a file, without its training data.
 
         Parameters
         ----------
@@ -230,12 +236,12 @@ class Savable(BaseEstimator):
 
 
 def save_model(file, kind, model, **more):
-    """Write a file of some kind that holds a model, and `more` values beside it.
+    """Write a file of some kind with a model and `more` values.
 
-    Raises as :meth:`Savable.save`.
+    Raises the errors of :meth:`Savable.save`.
     """
     kinds, package = _storables(), __name__.rpartition(".")[0] + "."
-    for kept in (model, *vars(model).values()):  # an estimator may have one inside
+    for kept in (model, *vars(model).values()):  # an estimator may contain another
         cls = type(kept)
         if isinstance(kept, Savable) and cls.__module__.startswith(package):
             kinds[cls.__name__] = Storable(cls, model_parts, None)
@@ -256,12 +262,12 @@ def save_model(file, kind, model, **more):
 
 
 def _estimator(module, name):
-    """A class of rankbook.estimators, whose modules import this one."""
+    """Return a class of rankbook.estimators; its modules import this one."""
     return getattr(import_module(f"{__package__}.{module}"), name)
 
 
 def model_classes():
-    """The estimators that a file can name, a dict from names to classes."""
+    """Return the estimators that a file can name, a dict from names to classes."""
     homes = dict(RankSVM="ranksvm", RankSVMCV="ranksvm", RankRLS="rankrls")
     homes |= dict(RankRLSCV="rankrls", RayleighRanker="rayleigh", RayleighRankerCV="rayleigh")
     homes |= dict(OnlineRankSVM="online", OnlineSVC="online")
@@ -270,22 +276,22 @@ def model_classes():
 
 
 def made_model(cls, params, fitted):
-    """An estimator from its parameters and fitted attributes; a ValueError if these do not fit."""
+    """Restore an estimator from its parameters and fitted attributes, or raise a ValueError."""
     model = cls(**params)
     for name in fitted:
         public = name.isidentifier() and name.endswith("_") and not name.startswith("_")
         demand(public, f"{name!r} is no attribute of a fitted model")
     if fitted:
         check_attributes(model, fitted)
-        if "certificate_" in fitted:  # files of version 0.1 have no lam_
+        if "certificate_" in fitted:  # files of version 0.1 lack lam_
             fitted = dict(lam_=fitted["certificate_"].lam) | fitted
         vars(model).update(fitted)
-        as_html(getattr(model, "_facts", lambda: [[]])())  # raises if a shown fact is not text
+        as_html(getattr(model, "_facts", lambda: [[]])())  # raises if a displayed fact is not text
     return model
 
 
 def check_attributes(model, fitted):
-    """A ValueError unless fitted attributes are enough for an estimator's predictions."""
+    """Raise a ValueError unless the fitted attributes suffice for predictions."""
     link = fitted.get("calibration_", Sigmoid())
     demand(isinstance(link, Sigmoid | Isotonic), "calibration_ is none")
     if "ranker_" in fitted:
@@ -294,7 +300,7 @@ def check_attributes(model, fitted):
         return demand(counts[0] == counts[1] + 1, f"{counts[0]} classes and {counts[1]} cuts")
     d = fitted["n_features_in_"]
     demand(type(d) is int and d > 0, f"n_features_in_ is {d!r}")
-    if hasattr(model, "partial_fit") and "function_" not in fitted:  # it learns from a stream
+    if hasattr(model, "partial_fit") and "function_" not in fitted:  # it learns online
         coef, classes = fitted["coef_"], fitted.get("classes_", (0, 1))
         demand("classes_" in fitted or not hasattr(model, "decision_function"), "classes_")
         rows = () if len(classes) == 2 else (len(classes),)
@@ -312,7 +318,7 @@ def check_attributes(model, fitted):
 
 
 def _path(allow_plugins, problem, form, solver, tol, go_on=None, **parts):
-    """The path of a file, fit to be resumed if the file allows it."""
+    """Restore the path of a file, ready to be resumed if the file allows it."""
     facts = {name: parts.pop(name) for name in ("status", "lam_end", "info")}
     check_said(**facts, solver=solver, tol=tol)
     maker = get_solver(form) if form in SOLVERS else PATHS[form]
@@ -398,7 +404,7 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
 
 
 def shown_value(written):
-    """A written value as plain JSON for people: what stands for an array or an object is a text."""
+    """Convert a stored value to plain JSON for people; arrays and objects become texts."""
     match written:
         case list(items) | {"$tuple": list(items)}:
             return [shown_value(item) for item in items]
@@ -423,7 +429,7 @@ SHOWN += ("certificate_", "exact_certificate_", "calibration_")
 
 
 def _weights(about, arrays):
-    """The name and weight of each feature of a model that has a weight for each, as facts."""
+    """Return name and weight of each feature of a linear model, as facts."""
     names = ("model.fitted.function_.weights", "model.fitted.coef_")
     coef = next((arrays[name] for name in names if name in arrays), np.empty(0))
     if coef.shape != (about.get("n_features_in"),) or not np.isfinite(coef).all():
@@ -438,9 +444,10 @@ def _weights(about, arrays):
 
 
 def file_facts(file: File) -> dict[str, Any]:
-    """The facts in a file of rankbook, as plain values that are ready for JSON.
+    """Return the facts in a file of rankbook as plain values, ready for JSON.
 
-    Nothing of it is made again, so this is safe and quick with any file, and needs no solver.
+    The model or path is not restored, so the function is safe and fast for any file and needs no
+    solver.
 
     Parameters
     ----------
@@ -450,11 +457,11 @@ def file_facts(file: File) -> dict[str, Any]:
     -------
     dict
         "file", "kind", "version", "readable" (whether :func:`load` understands kind and version),
-        "bytes", "written_by" and "arrays" (shape and dtype of each). Of a model also "class",
-        "parameters", "solver", "certificate" and what else it has; "weights" of a linear one is a
-        list of a "name" and a "weight" for each feature, standardised if "standardized" is true,
-        and "pair_weights" lists those of the features of pairs. Of a path "status", "solver",
-        "problem" and "info".
+        "bytes", "written_by" and "arrays" (shape and dtype of each). For a model also "class",
+        "parameters", "solver", "certificate" and other facts. "weights" of a linear model is a list
+        with a "name" and a "weight" for each feature (standardised if "standardized" is true), and
+        "pair_weights" lists the weights of pair features. For a path "status", "solver", "problem"
+        and "info".
 
     Raises
     ------

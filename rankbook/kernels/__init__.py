@@ -1,4 +1,4 @@
-"""Kernels, and their approximations."""
+"""Kernels and their approximations."""
 
 from .kernel import Kernel
 from .objects import joint, over

@@ -46,9 +46,9 @@ def running(ufunc, v, place):
 
 
 class RankedLists:
-    """Items of all queries, each query's best first, in one array, with their chains of ties.
+    """Items of all queries in one array, best first within each query, with chains of ties.
 
-    O(n log n) to make, for the sort.
+    O(n log n), for the sort.
 
     Parameters
     ----------
@@ -63,15 +63,15 @@ class RankedLists:
     order : ndarray of shape (n,)
         The item at each position.
     grade, weight, worse, query : ndarrays of shape (n,)
-        ``y_true``, the weights (or None) and the query of the item at each position.
+        Grade, weights (or None) and query of the item at each position.
     key : ndarray of shape (n,)
         Minus its score, which rises within each list.
     first, size : ndarrays of shape (q,)
         The position where each list begins, and how many items it has.
     begin, place : ndarrays of shape (n,)
-        The position where the list of each position begins; the place in it, 0 for the best.
+        Start of the list of each position, and the place in the list, 0 for the best.
     chain_first, chain_size : ndarrays of shape (c,)
-        The same of the chains of ties.
+        Start and size of each chain of ties.
     """
 
     def __init__(self, y_true, y_score, number=None, weight=None, worse=None):
@@ -158,7 +158,7 @@ class UndefinedMetric(ArgumentError):
     """
 
     def __init__(self, said, accepted="a query for which the metric is defined", advice=""):
-        super().__init__(said, accepted, advice)  # a user's metric may give one sentence
+        super().__init__(said, accepted, advice)  # a user's metric may raise it with one sentence
 
 
 def refuse_swapped(y_score):
@@ -591,7 +591,7 @@ def over_blocks(
     >>> rb.metrics.over_blocks("ndcg@2", blocks, model)
     1.0
     """
-    named(metric, options)  # a wrong name before any work
+    named(metric, options)  # refuse a wrong name before any work
     if not hasattr(blocks, "reduce"):
         raise ArgumentError(
             f"blocks is a {type(blocks).__name__}",

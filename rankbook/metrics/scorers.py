@@ -91,7 +91,7 @@ class QueryScorer:
         return request
 
     def _accept_sample_weight(self):
-        return True  # scikit-learn asks it of scorers that are combined
+        return True  # scikit-learn requires it of scorers that are combined
 
     def _looked_up(self, y_true):
         """Return the query ids of the rows of y, by its index."""
@@ -165,5 +165,5 @@ def scorer(
             "a metric of rankbook.metrics, or its name",
             "For another function use sklearn.metrics.make_scorer.",
         )
-    function([0, 1], [0, 1], **options)  # says what is wrong with the options
+    function([0, 1], [0, 1], **options)  # refuses wrong options
     return QueryScorer(function, -1 if rule.pooled else 1, options, queries)

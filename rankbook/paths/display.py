@@ -1,4 +1,4 @@
-"""A path as a table, as text and in Jupyter."""
+"""Displays of a path as a table, as text and in Jupyter."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ SETS = ("inactive", "free", "at bound")
 
 
 def active_sizes(events):
-    """The size of the active set after each event (T,)."""
+    """Return the size of the active set after each event (T,)."""
     return np.cumsum((events["to"] == 1).astype(np.int64) - (events["from"] == 1))
 
 
 def events_frame(path):
-    """The events of a path as a pandas table, one row each, by decreasing lambda.
+    """Return the events of a path as a pandas table, one row each, by decreasing lambda.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def events_frame(path):
 
 
 def path_summary(path):
-    """What there is to say about a path in a few lines.
+    """Summarise a path in a few lines.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def path_summary(path):
     Returns
     -------
     pandas.Series
-        Of mixed types: status and its reason if any, solver, problem, events, and how the
-        preferences stand at the lower end.
+        Status and its reason if any, solver, problem, events, and the sets of the preferences at
+        the lower end.
     """
     import pandas as pd
 
@@ -86,13 +86,13 @@ def path_summary(path):
     )
 
 
-WIDTH, HEIGHT, PAD = 300, 150, 24  # of a panel, in pixels
+WIDTH, HEIGHT, PAD = 300, 150, 24  # size of a panel, in pixels
 COLOURS = {"inactive": "#009E73", "free": "#D55E00", "at bound": "#0072B2"}
-LOW, HIGH, BARS = -1.0, 3.0, 32  # of the differences shown, in margins; 0 and 1 are edges of bars
+LOW, HIGH, BARS = -1.0, 3.0, 32  # range of the differences, in margins; 0 and 1 are edges of bars
 
 
 def label(x, y, text, anchor="middle"):
-    """Small text at a point in pixels."""
+    """Return small text at a point in pixels."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="10" '
         f'text-anchor="{anchor}" fill="currentColor">{text}</text>'
@@ -100,7 +100,7 @@ def label(x, y, text, anchor="middle"):
 
 
 def difference_bars(path, lam):
-    """The share of the weight in each bar (BARS,) at lam, and the share in the wrong order."""
+    """Return the share of the weight in each bar (BARS,) at lam, and in the wrong order."""
     problem, prefs = path.problem, path.problem.prefs
     d = prefs.matvec(problem.matvec(path.coef(lam))) / margin_units(prefs.margin)
     bar = np.clip(np.floor((d - LOW) / (HIGH - LOW) * BARS), 0, BARS - 1).astype(np.int64)
@@ -109,13 +109,13 @@ def difference_bars(path, lam):
 
 
 def path_html(path, frames=31):
-    """A picture of a path with a slider for lambda, as self-contained HTML.
+    """Return a picture of a path with a slider for lambda, as self-contained HTML.
 
     Parameters
     ----------
     path : RegularizationPath
     frames : int
-        Lambdas among which the slider moves; one reading of the path each.
+        Number of lambdas of the slider; the path is evaluated once for each.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def path_html(path, frames=31):
     for at, text in ((LOW, "wrong"), (0, "0"), (1, "margin"), (HIGH, "right")):
         x = WIDTH + PAD + (at - LOW) / (HIGH - LOW) * wide
         parts.append(label(x, HEIGHT - 8, text))
-    # of each frame the line at its lambda, the bars (the tallest fills the panel) and words
+    # each frame has the line at its lambda, bars (the tallest fills the panel) and words
     logs = np.linspace(high, low, frames if high > low else 1)
     start, width = len(logs) // 2, wide / BARS
     for t, (x, lam) in enumerate(zip(across(logs), np.exp(logs))):

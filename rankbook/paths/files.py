@@ -20,17 +20,17 @@ from ..problems.svm import MulticlassSVMProblem, SVMProblem
 KIND = "rankbook path"
 
 
-# What is read from a file is looked at before anything is made of it
+# Checks of values from a file before objects are made of them
 
 
 def demand(holds, what):
-    """A ValueError that says what a file does not fulfil."""
+    """Raise a ValueError that names the unmet condition of a file."""
     if not holds:
         raise ValueError(what)
 
 
 def are_indices(a, n):
-    """Whether a is a vector of integers from 0 to n - 1.
+    """Return whether a is a vector of integers from 0 to n - 1.
 
     >>> are_indices(np.array([0, 2, 1]), 3), are_indices(np.array([0, 3]), 3)
     (True, False)
@@ -42,14 +42,14 @@ def are_indices(a, n):
 
 
 def finite(name, a, shape):
-    """The array, if it has this shape and holds finite floats, else a ValueError."""
+    """Return the array if it has this shape and finite floats, else raise a ValueError."""
     fits = isinstance(a, np.ndarray) and a.shape == shape and a.dtype == np.float64
     demand(fits and np.isfinite(a).all(), f"{name} is no array of finite floats of shape {shape}")
     return a
 
 
 def finite_table(table, shape):
-    """A ValueError unless this is a sparse matrix of finite floats of this shape."""
+    """Raise a ValueError unless this is a sparse matrix of finite floats of this shape."""
     demand(table.shape == shape and table.dtype == np.float64, f"table has shape {table.shape}")
     demand(np.isfinite(table.data).all(), "table is not finite")
 
@@ -58,7 +58,7 @@ def finite_table(table, shape):
 
 
 def kernel_parts(kernel):
-    """The name and the parameters of a kernel."""
+    """Return the name and the parameters of a kernel."""
     if kernel.name == "callable":
         raise Unstorable(
             "kernel is a function, which a file cannot hold; "
@@ -68,9 +68,9 @@ def kernel_parts(kernel):
 
 
 def _preferences_parts(prefs):
-    """Scores and queries, which define the preferences that come from them, or pairs.
+    """Return scores and queries of preferences that were made from scores, or pairs.
 
-    Weights and margins are left out where they are all 1.
+    Weights and margins are omitted if all are 1.
     """
     weights = {}
     if prefs.level_weight is not None:
@@ -97,7 +97,7 @@ def _preferences_parts(prefs):
 
 
 def _plain_name(name):
-    """The name of an item as JSON knows it."""
+    """Convert the name of an item to JSON."""
     name = name.item() if isinstance(name, np.generic) else name
     if type(name) not in (str, int, float, bool) or name != name:
         raise Unstorable(
@@ -114,7 +114,7 @@ def _preferences(graph, n_items, n_queries, n_ties=0, items=None, has_ids=True, 
     demand(all(isinstance(a, np.ndarray) for a in arrays.values()), "preferences are no arrays")
     if "scores" in arrays:
         prefs = Preferences.from_scores(arrays["scores"], arrays["queries"], graph)
-        if arrays["scores"].dtype.kind != "f":  # levels, of scores that are not known
+        if arrays["scores"].dtype.kind != "f":  # levels of unknown scores
             prefs = prefs.replaced(scores=None)
         prefs = prefs if has_ids else prefs.replaced(queries=None)
     else:
@@ -134,7 +134,7 @@ def _preferences(graph, n_items, n_queries, n_ties=0, items=None, has_ids=True, 
     demand("worse_weight" not in arrays, "preferences have worse_weight alone")
     if "item_weight" not in arrays:
         return prefs
-    items = arrays["item_weight"]  # of files until 0.2, whose pairs of weight 0 are numbered, too
+    items = arrays["item_weight"]  # files up to version 0.2 also number pairs of weight 0
     weighted = prefs.item_weighted(items)
     if len(weighted) == len(prefs):
         return weighted
@@ -145,7 +145,7 @@ PLACES = ("item", "order", "group", "choice_weight", "risk_weight")
 
 
 def _orders_parts(orders):
-    """The columns of the places, and what is known of the items."""
+    """Return the columns of the places, and the names of the items."""
     parts = {name: getattr(orders, name) for name in PLACES}
     parts |= {name: getattr(orders, name) for name in ("n_items", "ties", "lowest_first")}
     if orders.items is not None:
@@ -182,7 +182,7 @@ def _orders(n_items, ties, lowest_first, items=None, queries=None, event=None, t
 
 
 def _items(problem):
-    """The items of a problem, which a file holds as an array."""
+    """Return the items of a problem, which a file stores as an array."""
     if hasattr(problem.X, "tocsr"):
         what = f"problem is a {type(problem).__name__} with sparse items"
         raise Unstorable(f"{what}, which a file cannot hold; expected an array of items")
@@ -207,7 +207,7 @@ def _ranksvm_parts(problem):
 
 
 def _with_kernel(kernel, gamma=None, degree=3, coef0=1.0, **others):
-    """The options of a problem, with its kernel made of the parts of :func:`kernel_parts`."""
+    """Return the options of a problem, with a kernel made from :func:`kernel_parts`."""
     return others | dict(kernel=Kernel(kernel, gamma, degree, coef0))
 
 
@@ -239,7 +239,7 @@ def _labelled(kind, X, y, number, **options):
 
 
 def _squares_parts(problem):
-    """The graph says which pairs count: queries, a matrix of weights, or preferences."""
+    """Return the parts of the graph: queries, a matrix of weights, or preferences."""
     from scipy.sparse import csr_array
 
     graph, target, by_weights = problem.graph, problem.target, problem.coef_is_weights
@@ -274,7 +274,7 @@ def _subspace(**parts):
         "landmarks and pivots differ",
     )
     made = NystroemMap.__new__(NystroemMap)
-    made.__setstate__(parts)  # all that a pickle keeps of it
+    made.__setstate__(parts)  # the attributes that a pickle contains
     return made
 
 
@@ -325,7 +325,7 @@ def _csr(kind, data, indices, indptr, shape):
 
 
 def storables():
-    """How a file holds problems and their parts, by the names that it gives them."""
+    """Return how a file stores problems and their parts, by their names in the file."""
     from scipy.sparse import csr_array, csr_matrix
 
     kinds = [
@@ -358,15 +358,15 @@ def save_path(path, file, form, **parts):
         The usual ending is ``.rankbook``. An existing file is replaced only when the new one is
         complete.
     form : str
-        What makes a path of the parts, by a method ``stored``: the attribute ``form`` of a class
-        of paths, or the name of a solver of rankbook.
+        Name of the object whose method ``stored`` restores the path: the attribute ``form`` of a
+        class of paths, or the name of a solver of rankbook.
     **parts
-        What the path is made of, beside its problem.
+        Parts of the path, beside its problem.
 
     Raises
     ------
     ValueError
-        If the kernel is a function, or the problem has a part that a file cannot hold.
+        If the kernel is a function, or the problem has a part that a file cannot store.
     OSError
         If the file cannot be written.
     """
@@ -381,7 +381,7 @@ def save_path(path, file, form, **parts):
 
 
 def event_parts(path):
-    """What a file holds of a path of events: 14 bytes an event, and the checkpoints."""
+    """Return the stored parts of a path of events: 14 bytes an event, and checkpoints."""
     parts = {f"event_{name}": path.events[name] for name in path.events.dtype.names}
     points = None if path.iterator is None else path.iterator.checkpoints
     parts["checkpoint_events"] = points and np.array([p.events for p in points])
@@ -390,7 +390,7 @@ def event_parts(path):
 
 
 def unpack_events(dtype, **columns):
-    """The table of events whose columns a file holds."""
+    """Restore the table of events from the columns in a file."""
     events = np.empty(columns["event_lam"].shape, dtype=dtype)
     for name in dtype.names:
         column = columns.pop(f"event_{name}")
@@ -401,9 +401,9 @@ def unpack_events(dtype, **columns):
 
 
 def check_events(events, first):
-    """Refuse events that cannot be those of a path from the first sets (m,) on.
+    """Refuse events that cannot occur on a path with the first sets (m,).
 
-    O(m + T log T). Compiled code trusts them.
+    Compiled code does not check them again. O(m + T log T).
     """
     lam, pair, origin, to = (events[name] for name in events.dtype.names)
     demand(is_falling(lam), "event_lam rises or is no lambda")
@@ -417,12 +417,12 @@ def check_events(events, first):
 
 
 def is_falling(lams):
-    """Whether lambdas are finite, positive and do not rise."""
+    """Return whether lambdas are finite, positive and not increasing."""
     return np.isfinite(lams).all() and (lams > 0).all() and (np.diff(lams) <= 0).all()
 
 
 def unpack_checkpoints(T, numbers, lams):
-    """The lambdas of checkpoints after so many of T events each."""
+    """Return the lambdas of checkpoints, each after a number of events out of T."""
     demand(are_indices(numbers, T + 1) and numbers.size, "checkpoint_events")
     demand(numbers[0] == 0 and (np.diff(numbers) >= 0).all(), "the checkpoints are in no order")
     demand(is_falling(finite("checkpoint_lam", lams, numbers.shape)), "checkpoint_lam")
@@ -430,7 +430,7 @@ def unpack_checkpoints(T, numbers, lams):
 
 
 def unpack_spectrum(left, values, right, p, k):
-    """The spectrum of p coefficients for k columns."""
+    """Restore the spectrum of p coefficients for k columns."""
     r = values.size
     spectrum = Spectrum(
         finite("left", left, (p, r)), finite("values", values, (r,)), finite("right", right, (r, k))
@@ -443,7 +443,7 @@ STATUSES = ("complete", "lam_min", "max_events", "interrupted", "rounding", "num
 
 
 def check_said(status, lam_end, info, solver, tol):
-    """Refuse what a file says of a path if it does not fit together."""
+    """Refuse inconsistent facts of a path in a file."""
     lam_end = as_positive("lam_end", lam_end, zero=True)
     demand(status in STATUSES, f"status is {status!r}")
     demand((lam_end > 0) != (status == "complete"), f"status is {status!r} and lam_end {lam_end}")

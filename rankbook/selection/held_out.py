@@ -1,4 +1,4 @@
-"""Judgement of predictions that were left out: groups of items, and metrics at every lambda."""
+"""Evaluation of held-out predictions: groups of items, and metrics at every lambda."""
 
 from functools import partial
 
@@ -18,11 +18,11 @@ from ..problems.rankrls_statistics import RankingStatistics, basis_rows
 from .folds import make_folds
 from .leave_out import leave_out_predictions, leave_pair_out, left_out_scores, merge_ties, tie_share
 
-METRICS = ("disagreement", "auc", "ndcg")  # those of which an error names y, not y_true
+METRICS = ("disagreement", "auc", "ndcg")  # metrics whose errors name y, not y_true
 
 
 def validation_groups(cv, X, Y, query, by_item, random_state):
-    """The groups of items to leave out, a list of arrays of ints; or "lpo".
+    """Return the groups of items to leave out, a list of int arrays, or "lpo".
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
     Raises
     ------
     ValueError
-        If `cv` asks for what there is not, or for something that only training again could answer.
+        If `cv` does not fit the data, or would require training again.
     """
     if isinstance(cv, str):
         if cv not in ("query", "loo", "lpo"):
@@ -75,7 +75,7 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
 
 
 def check_metric(metric, k=None):
-    """The name of one of METRICS, or a function of (y, scores, qid); and if greater is better."""
+    """Return a name in METRICS or a function of (y, scores, qid), and if greater is better."""
     function, options = named(metric, {} if k is None else dict(k=as_count("k", k)))
     if k is not None and function not in RULES:
         raise ArgumentError(f"k is {k!r}", "None for a function of your own")
@@ -87,9 +87,9 @@ def check_metric(metric, k=None):
 
 
 def query_disagreement(y, label):
-    """A function of scores that gives the mean share of wrong pairs.
+    """Return a function of scores that computes the mean share of wrong pairs.
 
-    The mean is over those of the labels 0, 1, ... that have two different y. O(n log n).
+    The mean is over the labels 0, 1, ... with two different y. O(n log n).
     """
     prefs = Preferences.from_scores(y, label)
     if len(prefs) == 0:
@@ -103,9 +103,9 @@ def query_disagreement(y, label):
 
 
 def measure(metric, scores, y, label, limits):
-    """The metric (l,) of held-out scores (l, N) for y (N,), by label (N,).
+    """Compute the metric (l,) of held-out scores (l, N) for y (N,), by label (N,).
 
-    Scores within `limits` (l,) tie.
+    Scores within `limits` (l,) are tied.
     """
     if metric == "auc" and np.unique(y).size > 2:
         raise ArgumentError(
@@ -125,9 +125,9 @@ def measure(metric, scores, y, label, limits):
 
 
 def grid_values(path, groups, lams, metric, query):
-    """The metric (l,) of one path at every lambda.
+    """Compute the metric (l,) of one path at every lambda.
 
-    `groups` are as from :func:`validation_groups`, or "lpo".
+    `groups` come from :func:`validation_groups`, or are "lpo".
     """
     if isinstance(groups, str):
         return leave_pair_out(path, lams, query).reshape(lams.size, -1).mean(axis=1)
@@ -140,7 +140,7 @@ def grid_values(path, groups, lams, metric, query):
     Y = path.problem.target.Y[order]
     scores = leave_out_predictions(path, groups, lams, level=single)
     scores = scores.reshape(lams.size, len(order), -1)
-    # what scores are sums of: y, or y times the largest eigenvalue / lam where that is smaller
+    # size of the terms of scores: y, or y times the largest eigenvalue / lam if that is smaller
     ratio = np.minimum(1.0, path.spectrum.values.max(initial=0.0) / lams)
     terms = ratio * np.abs(Y - Y.mean(axis=0)).max()
     limits = tie_share(path, lams) * np.abs(scores).max(axis=(1, 2)).clip(min=terms)
@@ -149,9 +149,9 @@ def grid_values(path, groups, lams, metric, query):
 
 
 def block_disagreement(block, empty, V, values, right, lams):
-    """Sums (l,) of the shares of wrong pairs of a block's queries left out, and their number.
+    """Return sums (l,) of the shares of wrong pairs of held-out queries, and their number.
 
-    And whether the block has weights of items, as 0 or 1.
+    Also return whether the block has item weights, as 0 or 1.
     """
     weighed = int(block.weight is not None or block.worse_weight is not None)
     Z = matvec(block.X, V) if empty.basis is None else basis_rows(empty, dense(block.X)) @ V
@@ -169,14 +169,14 @@ def block_disagreement(block, empty, V, values, right, lams):
 
 
 def leave_query_out(blocks, statistics, lams):
-    """The mean share (l,) of wrong pairs of each query, scored by all others, at every lambda.
+    """Compute the mean share (l,) of wrong pairs of held-out queries at every lambda.
 
     Parameters
     ----------
     blocks : BlocksLike
         Without weights of items.
     statistics : RankingStatistics
-        Of these blocks.
+        Statistics of these blocks.
     lams : array-like of shape (l,)
         Lambdas > 0.
 
@@ -197,7 +197,7 @@ def leave_query_out(blocks, statistics, lams):
     values, V = decomposed(np.array(statistics.products[:p, :p]))
     right = V.T @ statistics.products[:p, p]
     options = V, values, right, lams
-    empty = RankingStatistics(graph=statistics.graph)  # the same basis, small to send
+    empty = RankingStatistics(graph=statistics.graph)  # the basis without data, small to send
     empty.kernel, empty.basis = statistics.kernel, statistics.basis
     empty.factor = statistics.factor
     total, count, weighed = blocks.reduce(block_disagreement, blocks.items, empty, *options)

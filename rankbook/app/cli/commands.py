@@ -56,7 +56,7 @@ def convert(
 
 
 def facts_about(data):
-    """What there is to say of a data set, as plain Python values."""
+    """Describe a data set by plain Python values."""
     import numpy as np
 
     levels, sizes = np.unique(data.y, return_counts=True)
@@ -174,7 +174,7 @@ def check(
     asked = (solver, parse_options(option, "--option"))
     try:
         get_solver(asked)
-    except ArgumentError as error:  # here a name is an argument
+    except ArgumentError as error:  # the name is an argument here
         name = "NAME" if error.argument == "solver" else error.argument
         raise error.renamed(name) from error
     table = check_solver(asked, time_limit=time_limit)

@@ -50,7 +50,7 @@ from .reading import (
 )
 from .report import count, say
 
-# what a fit in blocks can be asked for
+# options of a fit in blocks
 ACCEPTED = dict(method=("ranksvm",), kernel=("linear", None), penalty=("l2", None))
 ACCEPTED |= dict(
     loss=("hinge", "squared", "logistic", None), graph=("full", None), solver=("newton", "auto")
@@ -65,9 +65,9 @@ Scheduler = option(
 
 @contextmanager
 def sending(workers=None, scheduler=None):
-    """What sends blocks to a Dask cluster: a context that gives a function, None without one.
+    """Context with a function that sends blocks to a Dask cluster, or None.
 
-    A cluster of this machine ends with it.
+    A local cluster is closed at its end.
     """
     if workers is None and scheduler is None:
         yield None

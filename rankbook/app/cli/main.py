@@ -32,7 +32,7 @@ app = typer.Typer(
 
 
 def _print_version(asked):
-    """Print the version and end, if asked."""
+    """Print the version and exit, if requested."""
     if asked:
         from rankbook import __version__
 
@@ -49,16 +49,16 @@ def options(
         ),
     ] = False,
 ):
-    """Options that come before a command."""
+    """Options before a command."""
 
 
-CANNOT = "cannot solve this problem: "  # how the refusal of a problem begins
+CANNOT = "cannot solve this problem: "  # start of a message that refuses a problem
 
 
 def one_line_errors(command):
-    """A command that turns errors meant for the user into one line and an exit code.
+    """Wrap a command so that errors for the user become one line and an exit code.
 
-    The code is 2 for errors and 130 for Ctrl-C. An argument is named as the option that it came by.
+    The code is 2 for errors and 130 for Ctrl-C. Errors name the option of an argument.
     """
     hints = get_type_hints(command, include_extras=True)
     names = [name for name, hint in hints.items() if isinstance(hint.__metadata__[0], OptionInfo)]
@@ -73,7 +73,7 @@ def one_line_errors(command):
         if isinstance(error, ArgumentError):
             given = "is missing" if error.given == "is None" else error.given
             accepted = re.sub(r"\bNone\b(?!')", "no value", error.accepted)  # not typed
-            if error.argument == "kernel":  # what only Python can give
+            if error.argument == "kernel":  # arguments that only Python can pass
                 accepted = re.sub(r"\b(a callable|precomputed), ", "", accepted)
             error = ArgumentError(f"{error.argument} {given}", accepted, error.advice)
         argument, space, rest = str(error).partition(" ")
@@ -93,7 +93,7 @@ def one_line_errors(command):
         try:
             return command(*args, **options)
         except BrokenPipeError:
-            raise  # the reader of the output has stopped; Typer ends in silence
+            raise  # the reader of the output has stopped; Typer exits silently
         except MemoryError as error:
             advice = "On the command line: --graph star makes fewer preferences, "
             _fail(error, spoken, advice + "--kernel linear needs no kernel matrix.")
@@ -101,7 +101,7 @@ def one_line_errors(command):
             _fail(error, spoken)
         except (RuntimeError, ArithmeticError) as error:
             if type(error) not in (RuntimeError, ArithmeticError):
-                raise  # solvers that fail raise these kinds; those derived from them are bugs
+                raise  # failing solvers raise these types; derived types are bugs
             _fail(error, spoken)
         except KeyboardInterrupt:
             _end_interrupted()
@@ -110,19 +110,19 @@ def one_line_errors(command):
 
 
 def _end_interrupted():
-    """Say that Ctrl-C ended the command, with the code that a shell gives it."""
+    """Report that Ctrl-C ended the command, with the exit code of a shell."""
     typer.echo("rankbook: interrupted", err=True)
     raise typer.Exit(130) from None
 
 
 def _fail(error, spoken, *advice):
-    """Say what is wrong on stderr, in one line with the notes that solvers add, and end.
+    """Print an error with its notes to stderr in one line, and exit.
 
-    `spoken` puts it in the words of the command line; an argument of a solver is its own.
+    `spoken` replaces arguments by options of the command line, except arguments of a solver.
     """
     cause = error
     while (cause := cause.__cause__ or cause.__context__) is not None:
-        if isinstance(cause, KeyboardInterrupt):  # an import turned it into another error
+        if isinstance(cause, KeyboardInterrupt):  # an import wrapped it in another error
             _end_interrupted()
     said, notes = str(error), [f"({note})" for note in getattr(error, "__notes__", ())]
     if CANNOT in said:
@@ -179,8 +179,8 @@ for command in COMMANDS:
 
 
 def main():
-    """What the command `rankbook` runs."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: temporary files go
+    """Entry point of the command `rankbook`."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: delete temporary files
     try:
         app(prog_name="rankbook")
     except (KeyboardInterrupt, SystemExit) as end:
@@ -189,4 +189,4 @@ def main():
         sys.stdout.flush()
         if "rankbook.data.file_blocks" in sys.modules:
             sys.modules["rankbook.data.file_blocks"].remove_copies()
-        os._exit(130)  # at once: what was interrupted may still be in compiled code
+        os._exit(130)  # exit immediately: compiled code may still run

@@ -7,10 +7,10 @@ import typer
 
 
 def option(kind, help, *names, values=None):
-    """The type of an option of the command line, with its help.
+    """Return the type of a command-line option, with its help.
 
-    Give `names` if they are not the argument's, and as `values`, words in a text, what the shell
-    may complete; other words are refused where the option is used.
+    Pass `names` if they differ from the argument, and `values`, a text of words that the shell
+    completes. Other words are refused when the option is used.
     """
 
     def complete(incomplete: str):

@@ -14,34 +14,34 @@ from .reading import (
 def read_parts_of(
     data, files, asked=None, *, group_split=None, group=None, learnt=None, seed=0, **columns
 ):
-    """The parts to train on, to validate and to test with: a data set, or items with preferences.
+    """Read the training, validation and test parts: a data set, or items with preferences.
 
     Parameters
     ----------
     data : str
-        DATA as it was given.
+        DATA as given.
     files : dict from "validation" and "test" to str
-        The files that were given: of graded items as DATA, or of preferences between its items.
+        The given files: graded items like DATA, or preferences between its items.
     asked : dict, optional
         Preferences to train on, from :func:`rankbook.app.cli.reading.asked_preferences`.
     group_split, group : str, optional
-        Columns of groups: of DATA, and of the file of preferences.
+        Columns of groups in DATA and in the file of preferences.
     learnt, seed
-        As of :func:`rankbook.app.cli.reading.read_data`. Codes and values for gaps are learnt from
-        DATA if there are files, and from all items if there are preferences.
+        As in :func:`rankbook.app.cli.reading.read_data`. Codes and fill values are learnt from DATA
+        if there are files, and from all items if there are preferences.
     **columns
-        target, qid, name, drop, time and event, as options gave them.
+        The options target, qid, name, drop, time and event.
 
     Returns
     -------
     found : Dataset or PreferredItems
     groups : ndarray of shape (n,) or (m,), or None
-        Beside preferences, the group of each item or of each training preference.
+        With preferences, the group of each item or of each training preference.
 
     Raises
     ------
     OSError, ValueError
-        As :func:`rankbook.app.cli.reading.read_data`; or if options do not go together.
+        As in :func:`rankbook.app.cli.reading.read_data`, or if options exclude each other.
     """
     from rankbook.data.split import PreferredItems, read_parts
 
@@ -97,22 +97,22 @@ def read_parts_of(
     return PreferredItems(block.X, prefs, names, block.name, roles.encoding), groups
 
 
-UNITS = dict(clicks="session", rankings="ranking")  # rows that make preferences together
+UNITS = dict(clicks="session", rankings="ranking")  # rows that form preferences together
 
 
 def grouped_preferences(asked, column, n, names):
-    """Preferences, and the group (m,) of each, from a column of their file.
+    """Read preferences, and the group (m,) of each from a column of their file.
 
     Parameters
     ----------
     asked, n, names
-        As of :func:`rankbook.app.cli.reading.preferences_between`.
+        As in :func:`rankbook.app.cli.reading.preferences_between`.
     column : str
 
     Returns
     -------
     Preferences
-        Group by group, in each in the order of the rows.
+        Sorted by group, then by row.
     group : ndarray of shape (m,)
 
     Raises
@@ -131,7 +131,7 @@ def grouped_preferences(asked, column, n, names):
         raise ArgumentError(f"group is {column!r} and preferences is '-'", "a file of preferences")
     if asked["form"] == "orders" or "loss" in asked:
         raise ArgumentError(f"group is {column!r} beside orders", "no value for orders")
-    preferences_between(asked, n, names)  # errors number the rows of the whole file
+    preferences_between(asked, n, names)  # errors count the rows of the whole file
     source = Source(asked["path"])
     frame = read_frame(source)
     columns = {name: value for name, value in asked.items() if name not in ("path", "form")}

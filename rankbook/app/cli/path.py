@@ -109,7 +109,7 @@ def path(  # noqa: PLR0913 -- an option of the command each
         options, *_ = kernels_to_try(kernel, parse_gammas(gamma, one=True), degree, coef0)
         check_method("ranksvm", items, graph)
         if isinstance(items, Dataset) and not files:
-            items = replace(items, parts=None)  # all of a built-in data set
+            items = replace(items, parts=None)  # all items of a built-in data set
         parts = prepare(items, graph, standardize, parts=("train", *files))[0]
         train = parts["train"]
         problem = RankSVMProblem(train.X, train.prefs, Kernel(**options))

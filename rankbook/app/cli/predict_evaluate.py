@@ -68,7 +68,7 @@ Formulas = option(
 
 @contextmanager
 def named(argument, file):
-    """Say of a file that cannot be loaded by which argument it came."""
+    """Name the argument in errors about a file that cannot be loaded."""
     if file == "-":
         raise ArgumentError(f"{argument} is '-', standard input", "a file")
     check_file(argument, file)
@@ -81,7 +81,7 @@ def named(argument, file):
 
 
 def load_model(file, argument="MODEL"):
-    """The model of a file, given by the argument, which must be none of a path."""
+    """Load the model of a file named by an argument; refuse files of paths."""
     from rankbook.estimators.saving import load
 
     with named(argument, file):
@@ -151,7 +151,7 @@ def predict(  # noqa: PLR0913 -- an option of the command each
 
 
 def score_table(block, model):
-    """Row, query, name and score of each item of a block, as a DataFrame."""
+    """Return row, query, name and score of each item of a block, as a DataFrame."""
     import pandas as pd
 
     from rankbook.metrics.queries import block_scores
@@ -163,9 +163,9 @@ def score_table(block, model):
 
 
 def pair_table(scores, file, link):
-    """Both items and the probability of each pair of a file, as a DataFrame.
+    """Return items and probability of each pair of a file, as a DataFrame.
 
-    `scores` are a DataFrame of :func:`score_table`.
+    `scores` is a DataFrame of :func:`score_table`.
     """
     import pandas as pd
 
@@ -196,13 +196,13 @@ def pair_table(scores, file, link):
 
 
 def scores_in(file, n):
-    """The scores (n,) of a table with a column "score" and perhaps one of row numbers, "row".
+    """Read scores (n,) from a table with a column "score" and optionally a column "row".
 
     Raises
     ------
     ValueError
-        If there is no such column, a score is no finite number, or the rows are not 0 to n - 1,
-        each once.
+        If there is no such column, a score is not finite, or the rows are not 0 to n - 1, each
+        once.
     """
     import numpy as np
 
@@ -228,15 +228,15 @@ def scores_in(file, n):
 
 
 def is_table(file):
-    """Whether a file is one of scores, by its ending."""
+    """Return whether a file contains scores, by its ending."""
     return file.removesuffix(".gz").lower().endswith((".csv", ".tsv", ".parquet"))
 
 
 def ranking_of(file, data, files=None, argument="MODEL", **columns):
-    """Blocks of DATA, and what predicts their scores.
+    """Return blocks of DATA, and a predictor of their scores.
 
-    The file, which came by the given argument, is a model or a table of scores; `columns` are
-    those of :func:`rankbook.app.cli.reading.open_blocks`.
+    The file, named by `argument`, is a model or a table of scores; `columns` as in
+    :func:`rankbook.app.cli.reading.open_blocks`.
     """
     if files is not None and is_table(file):
         raise ArgumentError(
@@ -376,7 +376,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
 
 
 def reliability_lines(rows):
-    """Lines of text about the bins of :func:`rankbook.app.measures.reliability_rows`."""
+    """Format the bins of :func:`rankbook.app.measures.reliability_rows` as lines of text."""
     return [
         f"{'won, {low:g} to {high:g}'.format(**row):18}{row['observed']:.6f}, "
         f"predicted {row['predicted']:.6f}, {row['preferences']:,} preferences"
@@ -441,7 +441,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
             (block,) = blocks.items.values
             scores.append(block_scores(block, model))
         more = dict(n_resamples=resamples, random_state=seed)
-        if asked is not None:  # a preference is a query of two items
+        if asked is not None:  # treat each preference as a query of two items
             prefs = preferences_between(asked, block.X.shape[0], block.item_names)
             pairs = np.column_stack([prefs.better, prefs.worse]).ravel()
             numbers, known = np.repeat(np.arange(len(prefs)), 2), np.tile([1, 0], len(prefs))
@@ -458,7 +458,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
         else:
             metric = "ndcg@10" if metric is None else metric
             found = compare_scores(block.y, *scores, block.qid, metric=metric, **more)
-    # NaN, a p-value that there is not, is null
+    # NaN, an undefined p-value, becomes null
     facts = {key: None if value != value else value for key, value in vars(found).items()}
     text = str(found)
     if asked is not None:

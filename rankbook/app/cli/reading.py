@@ -1,4 +1,4 @@
-"""Reading and checking the arguments of commands."""
+"""Reading and validation of command arguments."""
 
 import difflib
 import glob
@@ -21,14 +21,14 @@ PICTURES = (".pdf", ".png", ".svg")
 
 
 def check_picture(file):
-    """Refuse a place to which no picture can be written.
+    """Refuse a file to which a picture cannot be written.
 
     Raises
     ------
     ValueError
         For an ending other than .pdf, .png and .svg.
     OSError
-        If there is no such folder, or it cannot be written to.
+        If the folder does not exist or is not writable.
     """
     if file.suffix.lower() not in PICTURES:
         raise ArgumentError(
@@ -39,10 +39,10 @@ def check_picture(file):
 
 
 def check_place(name, file, *others):
-    """Refuse a file, given by the option `name`, that cannot be written: an OSError.
+    """Raise an OSError if a file, given by the option `name`, cannot be written.
 
-    Standard output, and a file that is one of the `others` of the call, are a ValueError: a model
-    over the data it came from would be a loss.
+    Standard output, and a file in `others`, raise a ValueError, so that a model does not overwrite
+    its data.
     """
     where = f"{name} is {str(file)!r}"
     if str(file) == "-":
@@ -58,9 +58,9 @@ def check_place(name, file, *others):
 
 
 def check_table(name, file, accepted, *others):
-    """Refuse a place for a table, as :func:`check_place`, or with an ending that is not accepted.
+    """Refuse a file for a table as :func:`check_place` does, or because of its ending.
 
-    Standard output, "-", is a place for it.
+    Standard output, "-", is accepted.
     """
     from rankbook.data.writers import ending_of
 
@@ -70,7 +70,7 @@ def check_table(name, file, accepted, *others):
 
 
 def check_file(name, file):
-    """Refuse a file to be read, given by the argument `name`, that does not exist: an OSError."""
+    """Raise an OSError if a file to read, given by the argument `name`, does not exist."""
     if file != "-" and Path(file).is_dir():
         raise IsADirectoryError(f"{name} is {str(file)!r}, a folder; expected a file.")
     if file != "-" and not Path(file).exists():
@@ -78,7 +78,7 @@ def check_file(name, file):
 
 
 def refuse_two(as_json, out, name="--out"):
-    """Refuse --json beside a table on standard output."""
+    """Refuse --json together with a table on standard output."""
     if as_json and out == "-":
         raise ArgumentError(
             f"{name} is '-' and --json prints to standard output, too", "one of the two"
@@ -86,7 +86,7 @@ def refuse_two(as_json, out, name="--out"):
 
 
 def save_picture(figure, file):
-    """Write a matplotlib Figure to a file, wholly or not at all; the ending says how."""
+    """Write a matplotlib Figure to a file, whole or not at all, in the format of the ending."""
     from rankbook.base.files import write_whole
 
     write_whole(
@@ -96,10 +96,10 @@ def save_picture(figure, file):
 
 @contextmanager
 def advice_on_words(target=None, learns=False, **parts):
-    """Add to an error about columns of words, gaps or a target by which options they are mended.
+    """Name in an error about words, gaps or the target the options that fix it.
 
-    `parts` are the options that give a column another role, with what was given; `learns` says
-    whether the command has --encode, --impute and --preferences.
+    `parts` are the given options that assign roles to columns; `learns` says whether the command
+    has --encode, --impute and --preferences.
     """
     from rankbook.data.table import Gap, NotNumbers
 
@@ -127,7 +127,7 @@ def advice_on_words(target=None, learns=False, **parts):
 
 @contextmanager
 def advice_on_new_items(model):
-    """Add to an error about text or gaps in new items how the model should be fitted."""
+    """Name in an error about text or gaps in new items the option to fit the model with."""
     from rankbook.data.table import Gap, NotNumbers
 
     try:
@@ -152,7 +152,7 @@ def read_data(  # noqa: PLR0913 -- an option each
     learnt=None,
     seed=0,
 ):
-    """Items to rank: a built-in data set by name, or a table from a file.
+    """Read items to rank: a built-in data set by name, or a table from a file.
 
     Parameters
     ----------
@@ -160,12 +160,13 @@ def read_data(  # noqa: PLR0913 -- an option each
         One of :func:`rankbook.data.datasets.list_datasets`, else a file or "-" for
         :func:`rankbook.data.table.read_table`.
     target, qid, group_split, name : str, optional
-        Columns of a file, see there.
+        Columns of a file, as in that function.
     drop : sequence of str, optional
         Columns to leave out.
     learnt : sequence of str, optional
-        "encode" and "impute": what is learnt from the rows that `seed` splits off for training, see
-        :func:`rankbook.data.encoding.learn_encoding`. None if the command has no such options.
+        "encode" and "impute": codes and fill values learnt from the training rows of the split with
+        `seed`, see :func:`rankbook.data.encoding.learn_encoding`. None if the command has no such
+        options.
     seed : int, default 0
 
     Returns
@@ -175,7 +176,7 @@ def read_data(  # noqa: PLR0913 -- an option each
     Raises
     ------
     FileNotFoundError
-        If it is neither; the nearest built-in name is given.
+        If there is neither; the error suggests the nearest built-in name.
     ValueError
         If a column is named for built-in data, or the file cannot be read.
     """
@@ -212,7 +213,7 @@ def read_data(  # noqa: PLR0913 -- an option each
             table = Source(source)
             frame = read_frame(table)
             roles, rows = find_dataset_roles(table, frame, target, qid, **more), slice(None)
-            for _ in range(2):  # the split needs a data set, and the data set what is learnt
+            for _ in range(2):  # the split needs a data set, and the data set needs the encoding
                 found = learn_encoding(table, roles.items(frame)[rows], learnt)
                 data = as_dataset(table, frame, replace(roles, encoding=found))
                 rows = split(data, seed)[0] == "train"
@@ -241,31 +242,31 @@ def open_blocks(
     learnt=(),
     **columns,
 ):
-    """The items of DATA as blocks, and the roles of their columns.
+    """Return the items of DATA as blocks, and the roles of their columns.
 
     Parameters
     ----------
     data, files : list of str
-        DATA as it was given, and the files if it means several, see :func:`several_files`. These
-        are read when they are used; other data are one block.
+        DATA as given, and the files if there are several, see :func:`several_files`. Several files
+        are read when they are needed; other data are one block.
     model : estimator or ScaledModel, optional
-        Only the columns that it reads are features. The target, the query ids and the names that it
-        was told of hold for these data, too, if they have them.
+        Only the columns that it reads are features. Its columns of target, query ids and names are
+        also used for these data, if they exist.
     needs_target : bool, default True
     scored : bool, default True
         Whether scores y are read.
     drop : list of str
     learnt : sequence of str
-        "encode" and "impute": what is learnt from a file, see
-        :func:`rankbook.data.encoding.learn_encoding`. A model has its own.
+        "encode" and "impute": codes and fill values learnt from a file, see
+        :func:`rankbook.data.encoding.learn_encoding`. A model has its own encoding.
     **columns
-        target, qid, name, time and event, as options gave them.
+        The options target, qid, name, time and event.
 
     Returns
     -------
     blocks : Blocks
     roles : Roles
-        Of built-in data only the features.
+        For built-in data only the features.
 
     Raises
     ------
@@ -286,7 +287,7 @@ def open_blocks(
         known = {key: about.get(key) for key in ("target", "qid", "name", "time", "event")}
         known = {k: v for k, v in known.items() if v in names or v == "none"}
         given, both = {k: v for k, v in columns.items() if v is not None}, {"time", "event"}
-        if "target" in given or not both <= known.keys():  # a table may have one of the two
+        if "target" in given or not both <= known.keys():  # a table may have only one of the two
             known = {k: v for k, v in known.items() if k not in both}
         if both & given.keys():
             known.pop("target", None)
@@ -323,10 +324,10 @@ def open_blocks(
 
 @contextmanager
 def spoken_warnings(queries=True):
-    """Print what a reader assumes, and warnings, as notes on stderr.
+    """Print assumptions and warnings of readers as notes on stderr.
 
-    The notes are in the words of the command line; those on query ids are left out where `queries`
-    is False, since nothing depends on them.
+    The notes use the words of the command line. Notes on query ids are omitted if `queries` is
+    False, because the result does not depend on them.
     """
     from rankbook.data.table import Assumption
 
@@ -339,7 +340,7 @@ def spoken_warnings(queries=True):
         def note(message, category, *where, **more):
             kind = "note" if issubclass(category, Assumption) else "warning"
             text = f"rankbook: {kind}: " + str(message).replace("qid='none'", "--qid none")
-            if text not in said:  # a file that is read twice is spoken of once
+            if text not in said:  # one note for a file that is read twice
                 say(text, err=True)
             said.add(text)
 
@@ -348,7 +349,7 @@ def spoken_warnings(queries=True):
 
 
 def parse_gammas(text, one=False):
-    """The numbers of a comma-separated list, or the only one; or None."""
+    """Read the numbers of a comma-separated list, a single number, or None."""
     if text is None:
         return None
     many = "one number > 0" if one else "a number > 0, or several separated by commas"
@@ -360,7 +361,7 @@ def parse_gammas(text, one=False):
 
 
 def parse_signs(texts):
-    """Signs of features by name from texts NAME=+1 or NAME=-1, a dict; None without any."""
+    """Read signs of features from texts NAME=+1 or NAME=-1 as a dict; None without texts."""
     signs = {}
     for text in texts or ():
         name, _, sign = text.rpartition("=")
@@ -373,9 +374,9 @@ def parse_signs(texts):
 
 
 def parse_options(texts, name):
-    """Options of a solver from texts key=value, a dict; a value is read as JSON, else as text.
+    """Read options of a solver from texts key=value; values are JSON or plain text.
 
-    The option of the command line that they came by is called `name`.
+    `name` is the name of the command-line option.
     """
     options = {}
     for text in texts or ():
@@ -390,7 +391,7 @@ def parse_options(texts, name):
 
 
 def parse_columns(texts):
-    """The dict of ARGUMENT=COLUMN texts."""
+    """Read a dict from ARGUMENT=COLUMN texts."""
     columns = {}
     for text in texts or ():
         argument, _, column = text.partition("=")
@@ -408,20 +409,20 @@ def parse_columns(texts):
 
 
 def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
-    """Arguments of :func:`rankbook.read_preferences` from options, or None without --preferences.
+    """Return arguments of :func:`rankbook.read_preferences`, or None without --preferences.
 
-    With the loss "plackett-luce" they are those of :func:`rankbook.read_orders`, and the loss.
+    With the loss "plackett-luce" they are arguments of :func:`rankbook.read_orders`, and the loss.
 
     Parameters
     ----------
     data : list of str
         DATA as it was given.
     file : str or None
-        What --preferences says.
+        Value of --preferences.
     loss : str, optional
         "plackett-luce" reads orders.
     form, column, ties, **named
-        What the options say that come with it; `named` are winner, loser and weight.
+        Values of related options; `named` contains winner, loser and weight.
 
     Returns
     -------
@@ -430,7 +431,7 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
     Raises
     ------
     ValueError
-        If an option is given without its file, or two say different things.
+        If an option is given without its file, or two options contradict each other.
     """
     named = {name: value for name, value in named.items() if value is not None}
     if file is None:
@@ -533,7 +534,7 @@ def preferences_between(asked, n, names=None):
 
 
 def parse_names(texts):
-    """The names in comma-separated lists, a list of str."""
+    """Split comma-separated lists into a list of names."""
     return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
 
 
@@ -548,14 +549,14 @@ DataFiles = Annotated[
 
 
 def several_files(data, always=False):
-    """The files (a list) that are meant by arguments, None if these are a single source.
+    """Return the files (a list) of some arguments, or None for a single source.
 
-    It is always files for a cluster.
+    For a cluster, the sources are always files.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        If a pattern has no file, or a file comes twice.
+        If no file matches a pattern, or a file occurs twice.
     """
     from rankbook.data.file_blocks import files_of
 

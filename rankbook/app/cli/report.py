@@ -6,36 +6,36 @@ from ...base.tables import printable
 
 
 def say(text, err=False):
-    """Print a text, with escapes for characters that would control the terminal."""
+    """Print a text, and escape characters that would control the terminal."""
     typer.echo(printable(text), err=err)
 
 
 def count(number, what):
-    """1 item, 2 items, 2 queries."""
+    """Format a count: 1 item, 2 items, 2 queries."""
     several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
     return f"{number} {what if number == 1 else several}"
 
 
 def left_out(measured, metric):
-    """Over how many queries a mean of :func:`rankbook.app.measures.measures` is, if not all."""
+    """Format the number of queries in a mean of a metric, unless it contains all queries."""
     queries = measured["queries"]
     some = measured["queries_counted"].get(metric, queries)
     return f" over {some} of {queries} queries" if some < queries else ""
 
 
 def certificate_line(certificate, more=""):
-    """Primal, dual and gap of a certificate as a dict, and more about them."""
+    """Format primal, dual and gap of a certificate (a dict), and `more`."""
     primal, dual, gap = (float(certificate[k]) for k in ("primal", "dual", "relative_gap"))
     return f"primal {primal:.10g}, dual {dual:.10g}, relative gap {abs(gap):.1e}{more}"
 
 
 def report(facts):
-    """Lines of text about a result.
+    """Format a result as lines of text.
 
     Parameters
     ----------
     facts : dict
-        From :meth:`rankbook.app.select.ModelSelection.summary`, with "compiling" among the seconds.
+        Result of :meth:`rankbook.app.select.ModelSelection.summary`, with "compiling" in seconds.
 
     Returns
     -------
@@ -101,12 +101,12 @@ def report(facts):
 
 
 def fold_report(facts):
-    """Lines of text about a choice by folds.
+    """Format a choice by folds as lines of text.
 
     Parameters
     ----------
     facts : dict
-        From :meth:`rankbook.app.folds.FoldSelection.summary`, with "compiling" among the seconds.
+        Result of :meth:`rankbook.app.folds.FoldSelection.summary`, with "compiling" in seconds.
 
     Returns
     -------
@@ -178,7 +178,7 @@ SHORT = {"ndcg@10": "NDCG@10", "average_precision": "average precision"}
 
 
 def path_line(facts):
-    """How far the path goes, how it ended, and which part was searched if not all."""
+    """Describe the range of the path, its status, and the searched part."""
     path, (low, high) = facts["path"], facts["curve"]["searched"]
     if high is None:
         part = f"; searched above {low:.6g}" if low > path["lam_end"] else ""
@@ -198,15 +198,15 @@ def path_line(facts):
     )
 
 
-LISTED = 5  # best intervals that are printed; the others are counted
+LISTED = 5  # number of printed best intervals; the others are counted
 
 
 def best_lines(curve, lam, what="validation preferences"):
-    """Lines about the minimum of a curve, and the chosen lambda as a text.
+    """Return lines about the minimum of a curve, and the chosen lambda as a text.
 
-    The interval of the chosen lambda is among those that are printed, if there is one. All digits
-    of its ends are given if eight do not show that lambda is inside, and lambda has six or as many
-    as it takes to stand inside of them.
+    The interval of the chosen lambda, if there is one, is printed. Its ends have all digits if
+    eight do not show that lambda is inside, and lambda has at least six digits and enough to be
+    inside.
     """
     text, chosen, intervals = f"{lam:.6g}", None, []
     for i, (low, high) in enumerate(curve["best"]):

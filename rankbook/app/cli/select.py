@@ -61,7 +61,7 @@ from .report import count, fold_report, report, say
 
 
 def _foretell(prepared, options):
-    """Say on stderr what a path of a ranking SVM is expected to take, one for each gamma."""
+    """Print the predicted time and memory of the paths, one for each gamma, to stderr."""
     from rankbook.app.select import kernels_to_try, make_problem
     from rankbook.base.validation import as_positive
     from rankbook.registry.choice import compare_solvers
