@@ -498,7 +498,7 @@ def open_table(path):
     if str(path) == "-" or Path(path).is_fifo():
         raise ArgumentError(
             f"path is {str(path)!r}",
-            "files, because standard input and pipes can be read only once",
+            "files, since standard input and pipes can be read only once",
         )
     source = Source(path)
     if source.kind == "Parquet":

@@ -62,7 +62,7 @@ def test_a_fit_is_that_of_a_pipeline(table):
     new = table.assign(colour=["green"] * 38 + [None, "mauve"], size=[np.nan] + [40.0] * 39)
     new.drop(columns="grade").to_csv("new.csv", index=False)
     result = run("predict", "m", "new.csv", "-o", "scores.csv")
-    assert "'mauve' in row 39, column 'colour', which is none of the 3 categ" in result.stderr
+    assert "'mauve' in row 39, column 'colour', which is not among the 3 categ" in result.stderr
     model = pipeline(2.0).fit(as_objects(table), table["grade"])
     expected = model.predict(as_objects(new.fillna(dict(colour=np.nan))))
     assert np.allclose(pd.read_csv("scores.csv")["score"], expected, rtol=1e-9, atol=1e-9)
