@@ -48,7 +48,7 @@ class BlockMeasures:
     sums : tuple
         Sum and number for each metric, or a ValueError with the reason why it is undefined.
     levels : frozenset
-        Of the scores.
+        Levels of y.
     pairs : dict
         Sum and number of the AUC for each two levels (better, worse).
     """

@@ -363,7 +363,7 @@ def save_values(file, kind, kinds, values):
     ----------
     file : str or path
     kind : str
-        What the file is.
+        Kind of the file.
     kinds : dict of str to Storable
         Classes of objects that may occur among the values.
     values : dict of str to object

@@ -28,9 +28,9 @@ def unknown_name(argument, value, known):
     argument : str
         Name of the argument.
     value : object
-        What came.
+        The given value.
     known : iterable of str
-        What is accepted.
+        The accepted values.
 
     Returns
     -------

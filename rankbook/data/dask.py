@@ -167,7 +167,7 @@ def planned(last):
     -------
     plan : list of (function, list of arguments)
     steps : list of Step
-        Those of the plan.
+        Steps of the plan.
     given : list
         The block values that the plan needs.
     """
@@ -253,7 +253,7 @@ class DaskBlocks:
     Parameters
     ----------
     client : dask.distributed.Client
-        Of the cluster.
+        Client of the cluster.
     values : sequence of Future or Stored
         The blocks. Futures stay on their workers; stored blocks are read by a worker for each sum.
     names : sequence of str

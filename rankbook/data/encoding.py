@@ -33,7 +33,7 @@ class Encoding:
     Parameters
     ----------
     columns : tuple of str
-        Of the table.
+        Columns of the table.
     categories : dict from str to list of str
         The values of each text column; each value becomes a feature.
     fill : dict from str to float or str

@@ -46,7 +46,7 @@ def split(data, seed=0, parts=PARTS):
         Its own parts are kept. Missing parts are drawn from its training part, or from all rows if
         it has no parts: for every item, query or group in a missing part, two stay in training.
     seed : int >= 0, default 0
-        Of the assignment.
+        Seed of the assignment.
     parts : tuple of str, default all three
         The required parts, "train" first.
 
@@ -54,7 +54,7 @@ def split(data, seed=0, parts=PARTS):
     -------
     part : ndarray of shape (n,), str
     how : str
-        In words.
+        Description in words.
 
     Raises
     ------

@@ -14,13 +14,13 @@ def places(rows, width):
     rows : list of list of str
         Rows from top to bottom. A name may have several lines; an empty name leaves a gap.
     width : float
-        Of the picture.
+        Width of the picture.
 
     Returns
     -------
     boxes : dict from str to tuple of float
     height : float
-        Of the picture.
+        Height of the picture.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def draw_diagram(rows, arrows, marked=(), width=5.6):
     marked : list of str, optional
         Boxes to fill with a colour.
     width : float, default 5.6
-        Of the picture, in inches.
+        Width of the picture, in inches.
 
     Returns
     -------

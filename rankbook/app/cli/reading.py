@@ -416,7 +416,7 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
     Parameters
     ----------
     data : list of str
-        DATA as it was given.
+        DATA as given.
     file : str or None
         Value of --preferences.
     loss : str, optional
@@ -478,14 +478,14 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
 
 
 def refuse_beside(**given):
-    """Refuse options that have no meaning beside --preferences; None is no option."""
+    """Refuse options that cannot be combined with --preferences; None means not given."""
     for name, value in given.items():
         if value is not None:
             raise ArgumentError(f"{name} is {value!r}", "None beside --preferences")
 
 
 def preferences_between(asked, n, names=None):
-    """Read the preferences between items from their file.
+    """Read preferences between items from a file.
 
     Parameters
     ----------
@@ -494,7 +494,7 @@ def preferences_between(asked, n, names=None):
     n : int
         The number of items.
     names : sequence of n str, optional
-        What the file calls them; row numbers if they have no names.
+        Names of the items in the file; row numbers if they have no names.
 
     Returns
     -------
