@@ -1,4 +1,4 @@
-"""The error for an argument."""
+"""Error for a wrong argument."""
 
 
 class ArgumentError(ValueError, TypeError):

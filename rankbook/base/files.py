@@ -408,7 +408,7 @@ class ValueReader:
         self.arrays = {name: locked(array) for name, array in arrays.items()}
 
     def read(self, written: Any) -> Any:
-        """The value of some JSON.
+        """Convert JSON to a value.
 
         Raises
         ------

@@ -264,7 +264,7 @@ class InnerType(types.Dispatcher):
     """numba's type of an :class:`Inner`, which is compiled once for all literal numbers."""
 
     def get_call_type(self, context, args, kws):
-        """The signature of a call."""
+        """Return the signature of a call."""
         return super().get_call_type(context, [types.unliteral(x) for x in args], kws)
 
 

@@ -85,7 +85,7 @@ def require_memory(nbytes, what, instead):
 
 
 def in_words(nbytes):
-    """A number of bytes as text, in MiB or GiB."""
+    """Format a number of bytes in MiB or GiB."""
     return f"{nbytes / 2**30:.1f} GiB" if nbytes >= 2**30 else f"{nbytes / 2**20:.0f} MiB"
 
 

@@ -264,7 +264,7 @@ class Stored:
 
     @property
     def value(self):
-        """The value itself."""
+        """Return the value."""
         return self._kept if self.keeps else self.read()
 
     def __reduce__(self):  # each process reads it itself
@@ -333,7 +333,7 @@ class Blocks:
 
     @property
     def items(self) -> Parts:
-        """The blocks themselves."""
+        """Blocks of this object."""
         return Parts(self, self._blocks)  # new at each call: a file ends with its last reference
 
     def transform(self, transformer: Any) -> "Blocks":
@@ -476,7 +476,7 @@ class BlockedItems:
 
     @property
     def T(self):  # noqa: N802 -- as numpy calls it
-        """The transposed matrix."""
+        """Transposed matrix."""
         return BlockedItems(self.blocks, self.shape[::-1], not self.is_transposed)
 
     def __matmul__(self, other):

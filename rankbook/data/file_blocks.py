@@ -91,7 +91,7 @@ class BlockReader:
         return f"{self.table} (rows {self.first} to {self.stop - 1})"
 
     def __call__(self):
-        """The block."""
+        """Read the block."""
         return self.table.block(self)
 
 
@@ -371,7 +371,7 @@ class CSVText(TextTable):
                 first += len(frame)
 
     def block(self, reader):
-        """The block of a reader."""
+        """Read the block of a reader."""
         arrays = dict(y=None) | self.copy.read(self, reader.place)
         about = dict(name=reader.name, first=reader.first, feature_names=reader.roles.features)
         return CheckedBlock(**arrays, **about)

@@ -197,7 +197,7 @@ def asset(ending):
 
 
 class LambdaSlider(SetOnce):
-    """A ranking of named items that follows lambda, beside the path and the validation curve.
+    """Slider of lambda for a ranking of items, beside the path and the validation curve.
 
     Jupyter displays it, and it also works on a static page without a network.
 
@@ -213,14 +213,14 @@ class LambdaSlider(SetOnce):
         the initial lambda are shown.
     names : sequence, optional
         Names of `items` or, without `items`, of all items of the problem. By default the names in
-        the preferences, else numbers.
+        the preferences, otherwise numbers.
     lam : float, optional
-        Where the slider begins; by default ``curve.choose()``, without a curve the middle.
+        Initial lambda; by default ``curve.choose()``, or without a curve the middle of the range.
 
     Attributes
     ----------
     lam, high, low : float
-        Where the slider begins, and its ends.
+        Initial lambda, and the two ends of the slider.
     names : tuple of str
     lams, scores : ndarrays of shape (t,) and (t, p)
         At most 200 decreasing lambdas, and the scores at them minus their mean, to seven digits.
