@@ -15,10 +15,10 @@ from ...kernels.items import rmatvec
 from ...problems.certificate import Solution
 from ...registry.solver import Solver
 
-# for many groups and for one: passes between two subspace steps, and rounds of a visit
+# passes between two subspace steps and rounds of a visit, for many groups and for one group
 PASSES, ROUNDS = (4, 1), (2, 10)
-LONGEST = 64  # largest time of a subspace step, in times of the passes before it
-BYTES = 100  # for each preference, with its list and the certificate
+LONGEST = 64  # longest subspace step, as a multiple of the time of the passes before it
+BYTES = 100  # bytes for each preference, including its list and the certificate
 
 # %% ../../../nbs/solvers/coordinate/solver.ipynb #cdl007
 class CoordinateSolver(Solver):
@@ -39,7 +39,7 @@ class CoordinateSolver(Solver):
     -----
     A pass takes O(nnz + m) for m preferences. The number of passes does not depend on the sizes of
     the data but on lam: about 10 to 100 if lam is 0.001 per preference, and more if it is smaller.
-    Memory: about 100 bytes for each preference, and at most 512 for each item beside X.
+    Memory besides X is about 100 bytes for each preference, and at most 512 for each item.
     """
 
     name = "coordinate"
@@ -118,6 +118,6 @@ class CoordinateSolver(Solver):
         w = s.w.copy()
         s.w[:] = rmatvec(problem.X, problem.prefs.rmatvec(dual)) / lam
         descend(s, np.empty((0, s.is_kept.size), int), 0)
-        if bounds(s)[0] < primal:  # rounding errors of other sums
+        if bounds(s)[0] < primal:  # other sums have other rounding errors
             w = s.w
         return Solution(problem, lam, weights=w, dual=dual, info=info)

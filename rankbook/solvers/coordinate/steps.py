@@ -15,7 +15,7 @@ from ...base.jit import Bundle, in_place, record
 from ...base.ownership import writable
 
 # %% ../../../nbs/solvers/coordinate/steps.ipynb #cds007
-NARROW = 64  # items of a group whose products with each other are kept
+NARROW = 64  # largest group whose products of items are stored
 
 
 class Dual(
@@ -31,19 +31,19 @@ class Dual(
     Attributes
     ----------
     data, indices, indptr : arrays
-        Of the items; the latter two are empty for dense ones.
+        The matrix of the items; indices and indptr are empty for dense items.
     items : (n,) int32, the item at each place
-    item_start, pair_start : (g + 1,), where the places and the preferences of each group begin
+    item_start, pair_start : (g + 1,), first place and first preference of each group
     is_kept, product_start, products : arrays
-        Whether a group keeps the products of its items, and where its block of them begins; other
-        groups keep the square of the length of each difference.
+        Whether a group keeps the products of its items, the start of its block, and all blocks.
+        Other groups keep the squared length of each difference.
     better, worse : (m,) int32, places
     weight, margin : (m,) or (1,)
     dual : (m,), the multipliers
     w, v : (d,), the weights, and a direction
     score, change, moved : (n,), by place
-    active : int64, preferences of the group at hand that can move
-    count : record of numbers: lam, the kind of loss, sums of the last scan, counts of steps
+    active : int64, preferences of the current group that can move
+    count : record with lam, the kind of loss, sums of the last scan and counts of steps
     """
 
     __slots__ = ()
@@ -85,7 +85,7 @@ def slope_of(s, i):
 
 @in_place
 def clipped(s, i, step):
-    """A multiplier after a step, within its box, and at an end of it where rounding is left."""
+    """A multiplier after a step, clipped to its box and rounded to a bound that is very close."""
     old = s.dual[i]
     x = old + step
     if s.count.squared:
@@ -96,7 +96,7 @@ def clipped(s, i, step):
 # %% ../../../nbs/solvers/coordinate/steps.ipynb #cds009
 @in_place
 def fill_products(s):
-    """The products of all groups. O(nnz) for each place and item of its group, or preference."""
+    """The products of all groups. O(nnz) for each pair of items of a group, or each preference."""
     for g in range(s.is_kept.size):
         start, o, first = s.item_start[g], s.product_start[g], s.pair_start[g]
         q = s.item_start[g + 1] - start
@@ -115,7 +115,7 @@ def fill_products(s):
 
 
 def groups_of(prefs):
-    """The number (n,) of each item's group: its query, or its component of the graph. O(n + m)."""
+    """Index (n,) of each item's group: its query, or its component of the graph. O(n + m)."""
     if prefs.queries is not None:
         return prefs.queries
     from scipy.sparse import csr_array
@@ -126,15 +126,15 @@ def groups_of(prefs):
 
 
 def starts(ids):
-    """Where each run of equal numbers begins, and the length of all."""
+    """Start of each run of equal numbers, followed by the total length."""
     return np.r_[np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]]), ids.size]
 
 
 def make_dual(problem, lam, seed=0, narrow=NARROW, is_joined=False):
     """The :class:`Dual` of a linear ranking SVM with all multipliers 0.
 
-    Preferences of weight 0 are left out; `order` (m,) has the numbers of the others. All items are
-    one group if `is_joined`. O(m log m) and the products.
+    Preferences of weight 0 are omitted; `order` (m,) contains the indices of the others. If
+    `is_joined`, all items form one group. O(m log m), plus the products.
 
     Returns
     -------
@@ -198,16 +198,16 @@ def make_dual(problem, lam, seed=0, narrow=NARROW, is_joined=False):
 # %% ../../../nbs/solvers/coordinate/steps.ipynb #cds013
 @in_place
 def draw(s, n):
-    """A number from 0 to n - 1, at random."""
+    """Random number from 0 to n - 1."""
     s.count.random = (s.count.random * 25214903917 + 11) & 0xFFFFFFFFFFFF
     return (s.count.random >> 17) % n
 
 
 @in_place
 def scan(s, g):
-    """Find the preferences of a group that can move, and add its part of both objectives.
+    """Find the preferences of a group that can move, and add the group's part of both objectives.
 
-    Lists these preferences in `active` and returns their number. O(nnz) for each item, O(1) for
+    Write these preferences to `active` and return their number. O(nnz) for each item, O(1) for
     each preference.
     """
     for place in range(s.item_start[g], s.item_start[g + 1]):
@@ -232,7 +232,7 @@ def scan(s, g):
 def move(s, g, n, rounds):
     """Maximize over each of the first n active multipliers of a group, in `rounds` rounds.
 
-    It ends after a round whose steepest slope is below a tenth of that of the first.
+    Stop after a round whose steepest slope is below a tenth of the steepest slope of the first.
     """
     start, o, worst = s.item_start[g], s.product_start[g], 0.0
     q, is_kept = s.item_start[g + 1] - start, s.is_kept[g]
@@ -281,7 +281,7 @@ def move(s, g, n, rounds):
 
 @in_place
 def descend(s, orders, rounds):
-    """A pass over all groups for each row of `orders` (passes, g), and a scan of all of them."""
+    """Run a pass over all groups for each row of `orders` (passes, g), then scan all groups."""
     for t in range(orders.shape[0]):
         for u in range(orders.shape[1]):
             move(s, orders[t, u], scan(s, orders[t, u]), rounds)
@@ -291,7 +291,7 @@ def descend(s, orders, rounds):
 
 # %% ../../../nbs/solvers/coordinate/steps.ipynb #cds014
 def bounds(s):
-    """Both objectives (primal, dual) at the last scan."""
+    """Primal and dual objective at the last scan."""
     square = s.count.lam / 2 * float(s.w @ s.w)
     return square + s.count.loss, s.count.linear - square
 
@@ -300,7 +300,7 @@ def bounds(s):
 def curvature(s, free, places, p, out):
     """Set `out` to Qp for a direction p of some free multipliers, and return p'Qp.
 
-    Sets the direction `v` of the weights, and the change of the scores at the `places` of these
+    Also set the direction `v` of the weights, and the change of the scores at the `places` of these
     preferences. O(nnz) for each place, O(1) for each multiplier.
     """
     for t in range(places.size):
@@ -329,8 +329,9 @@ def curvature(s, free, places, p, out):
 def conjugate(s, free, places, r, p, out, step, boxed, most):  # noqa: PLR0913
     """Conjugate gradients for a `step` of the free multipliers, until the gain falls to a tenth.
 
-    With `boxed` they end where the direction p meets the box, and return the length to the maximum
-    or to the last bound, the length to the first bound, and the gain up to there; else zeros.
+    With `boxed` they end if the direction p meets the box. They then return the length to the
+    maximum or to the last bound, the length to the first bound, and the gain up to this bound.
+    Otherwise they return zeros.
     """
     size, best, total = 0.0, 0.0, 0.0
     for j in range(free.size):
@@ -367,8 +368,8 @@ def conjugate(s, free, places, r, p, out, step, boxed, most):  # noqa: PLR0913
 def maximize_on_face(s, free, places, r, p, out, step, most):
     """Maximize over the free multipliers, in about `most` products with Q.
 
-    The `places` are those of these preferences, and their scores are those of w. The other vectors
-    are as long as `free`, and working space.
+    The `places` contain the items of these preferences, and the scores belong to w. The other
+    vectors are as long as `free` and serve as working space.
     """
     n, most, boxed = free.size, s.count.products + most, not s.count.squared
     while n and s.count.products < most:
@@ -406,7 +407,7 @@ def maximize_on_face(s, free, places, r, p, out, step, most):
 
 
 def subspace_step(s, passes):
-    """Maximize over all free multipliers, after a scan, in about the time of so many passes."""
+    """Maximize over all free multipliers after a scan, in about the time of `passes` passes."""
     weight = np.inf if s.count.squared else s.weight
     free = np.flatnonzero((s.dual > 0) & (s.dual < weight))
     if free.size == 0:

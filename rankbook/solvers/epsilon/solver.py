@@ -26,7 +26,7 @@ from ...registry.solver import Solver
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c015
 @dataclass(frozen=True)
 class Breakpoint:
-    """A function and multipliers at one lambda, and what the gap between two of them needs.
+    """A function and multipliers at one lambda, with the numbers that determine the gap.
 
     Attributes
     ----------
@@ -36,10 +36,10 @@ class Breakpoint:
     dual : ndarray of shape (m,)
         Multipliers with 0 <= dual <= weight.
     gradient, gradient_scores : ndarrays of shape (n,)
-        P' dual, and K times it. With signs all four are weights (d,): the first two are lam w,
-        these two the weights nearest to X'P' dual that have the signs.
+        P' dual, and K times it. With signs all four are weights (d,). The first two are then
+        lam w, and these two are the projection of X'P' dual on the weights with these signs.
     short : ndarray of shape (m,)
-        lam times what each preference lacks to its margin.
+        lam times the margin minus the score difference of each preference.
     linear : float
         margin' dual.
     """
@@ -55,7 +55,7 @@ class Breakpoint:
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c016
 def make_breakpoint(problem, lam, scaled_coef, dual):
-    """The breakpoint of lam beta = `scaled_coef` (n,) and multipliers (m,). Two products with K."""
+    """Breakpoint of lam beta = `scaled_coef` (n,) and multipliers (m,), by two products with K."""
     prefs = problem.prefs
     dual = np.clip(dual, 0, prefs.weight)  # as the library's certificate reads them
     scores, gradient = problem.evaluated(scaled_coef)[0], prefs.rmatvec(dual)
@@ -69,14 +69,14 @@ def make_breakpoint(problem, lam, scaled_coef, dual):
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c018
 def top_breakpoint(problem):
-    """The exact breakpoint at lam_max, which serves for all larger lambdas, too."""
+    """Exact breakpoint at lam_max, which is also optimal for all larger lambdas."""
     weight = np.array(problem.prefs.weight)
     scaled_coef = problem.penalty.implied_coef(problem, 1.0, weight)
     return make_breakpoint(problem, problem.lam_max, scaled_coef, weight)
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c021
 def hinge_pieces(weight, upper, lower):
-    """The sum of weight max(0, short) on the line from one breakpoint to the next.
+    """Sum of weight max(0, short) on the line from one breakpoint to the next.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def _square(a, Ka, b, Kb):
 def _roots(q):
     """Both roots of q[0] + q[1] s + q[2] s^2, each an array.
 
-    They are not finite, or no roots, where there are none.
+    Where there is no real root, the values are not finite or are no roots.
     """
     with np.errstate(all="ignore"):
         half = -(q[1] + np.copysign(np.sqrt(np.maximum(q[1] ** 2 - 4 * q[2] * q[0], 0)), q[1])) / 2
@@ -118,9 +118,9 @@ def _wronskian(q, p):
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c029
 def largest_gap(weight, upper, lower):
-    """The largest relative gap of interpolation anywhere between two breakpoints, to rounding.
+    """Largest relative gap of the interpolation between two breakpoints, up to rounding errors.
 
-    O(n + m + k log k) for k preferences that pass their margin.
+    O(n + m + k log k) for k preferences that cross their margin.
 
     Parameters
     ----------
@@ -150,9 +150,9 @@ def largest_gap(weight, upper, lower):
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c032
 def largest_gap_below(weight, breakpoint):
-    """The largest relative gap between a breakpoint and lam = 0.
+    """Largest relative gap between a breakpoint and lam = 0.
 
-    Its function is kept, and its multipliers are in proportion to lam.
+    The function of the breakpoint is kept, and its multipliers shrink in proportion to lam.
     """
     if breakpoint.lam == 0:  # lam_max is 0: the top breakpoint serves everywhere
         return 0.0
@@ -165,7 +165,7 @@ def largest_gap_below(weight, breakpoint):
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c035
 def refined_lam(upper, lower, excess):
-    """A lambda between two others, where a gap of `excess` times what is allowed is best split."""
+    """Lambda at which to split an interval whose gap is `excess` times the allowed gap."""
     parts = max(2, int(np.ceil(np.sqrt(excess))))
     return upper * (lower / upper) ** (parts // 2 / parts)
 
@@ -185,9 +185,9 @@ def refine(problem, lam_min, eps, solve_at):
     -------
     done : list of Breakpoint
     status : str
-        "lam_min", or "complete" if the last breakpoint serves all smaller lambdas.
+        "lam_min", or "complete" if the last breakpoint is accurate for all smaller lambdas.
     largest : float
-        The largest relative gap on the way.
+        The largest relative gap between the breakpoints.
     """
     weight, done, ahead, largest = problem.prefs.weight, [top_breakpoint(problem)], [], 0.0
     while True:
@@ -204,7 +204,7 @@ def refine(problem, lam_min, eps, solve_at):
             largest = max(largest, gap)
         else:
             high, low = done[-1].lam, ahead[-1].lam
-            if high - low <= 1e-3 * eps * high:  # only rounding errors are between them
+            if high - low <= 1e-3 * eps * high:  # the two lambdas differ only by rounding errors
                 raise ArithmeticError(
                     f"between lam = {high!r} and {low!r} rounding errors leave a relative gap of "
                     f"{gap:.1e}; eps is {eps:.1e}, a larger one is needed here."
@@ -213,9 +213,9 @@ def refine(problem, lam_min, eps, solve_at):
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c049
 class EpsilonPath(SolutionPath):
-    """Solutions at some lambdas, and lines between them, with a relative gap of at most eps.
+    """Solutions at some lambdas and their interpolation, with a relative gap of at most eps.
 
-    The bound holds everywhere. A reading costs O(n + m).
+    The bound holds at every lam of the domain. A solution at one lam takes O(n + m).
 
     Attributes
     ----------
@@ -226,8 +226,8 @@ class EpsilonPath(SolutionPath):
         The lambdas that were solved and lam_max, strictly decreasing; lam f(x) is affine in lam in
         between.
     info : dict
-        solves, inner (what ran), eps, and largest_gap, the largest relative gap at any lam of the
-        domain.
+        solves, inner (name of the inner solver), eps, and largest_gap, the largest relative gap at
+        any lam of the domain.
     """
 
     def __init__(self, problem, lams, scaled_coefs, duals, status, lam_end, info=None):
@@ -282,13 +282,13 @@ class EpsilonPath(SolutionPath):
         save_path(self, file, "epsilon", **rows)
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c051
-PARTS = ("lam", "scaled_coef", "dual")  # of a breakpoint, which a path keeps
-DEPTH = 1e-4  # of lam_max: where a path ends by default
-FINEST = 1e-9  # rounding errors of a gap are not far below
+PARTS = ("lam", "scaled_coef", "dual")  # the arrays of a breakpoint that a path stores
+DEPTH = 1e-4  # default lam_min, as a share of lam_max
+FINEST = 1e-9  # smallest eps: rounding errors of a gap are not much smaller
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c052
 class EpsilonSolver(Solver):
-    """A path of certified solutions at chosen lambdas, by any solver that takes one lambda.
+    """Path of certified solutions at chosen lambdas, by any solver for one lambda.
 
     Parameters
     ----------
@@ -312,8 +312,8 @@ class EpsilonSolver(Solver):
     any data, in practice about a tenth as often. Each call adds two products with K, O(m log m) for
     the gaps, and 8 (n + m) bytes to the path.
 
-    With a smooth loss every solution is kept over a range instead, by
-    :mod:`rankbook.paths.ranges`: a few times as many calls, and 8 n or 8 d bytes each.
+    With a smooth loss the path keeps each solution over a range instead, see
+    :mod:`rankbook.paths.ranges`. This takes a few times as many calls, and 8 n or 8 d bytes each.
     """
 
     name = "epsilon"
@@ -351,7 +351,7 @@ class EpsilonSolver(Solver):
         return self.of_smooth if problem.loss.is_smooth else self.inner
 
     def can_solve(self, problem):
-        """True, or a sentence that says why not: the inner solver's, if it has one."""
+        """True, or the reason why not, from the inner solver if it gives one."""
         fits = super().can_solve(problem)
         if fits is not True:
             return fits
@@ -361,7 +361,7 @@ class EpsilonSolver(Solver):
         return True
 
     def refuse_rough(self, solution, gap, eps, fitted=False):
-        """A RuntimeError if the gap of an inner solution exceeds half of eps."""
+        """Raise a RuntimeError if the gap of an inner solution exceeds half of eps."""
         if gap <= eps / 2:
             return
         why = " (it returned no multipliers; these were fitted to its scores)" if fitted else ""
@@ -386,7 +386,7 @@ class EpsilonSolver(Solver):
     def path(self, problem, lam_min=None):
         """The path from lam_max down to `lam_min`, by default DEPTH lam_max.
 
-        It ends earlier where one function serves for all smaller lambdas.
+        It ends earlier if one function is accurate enough for all smaller lambdas.
         """
         if problem.loss.is_smooth:
             with progress_bar(self.progress, "solves") as tell:
@@ -397,7 +397,9 @@ class EpsilonSolver(Solver):
         def solve_at(lam):
             solution = solve(problem, lam, solver=self.inner)
             dual, fitted = solution.dual, solution.dual is None
-            if not isinstance(dual, np.ndarray):  # none, or a rule for them
+            if not isinstance(
+                dual, np.ndarray
+            ):  # no multipliers, or multipliers fitted by `feasible_dual`
                 scores = problem.evaluated(solution.coef)[0]
                 feasible = problem.penalty.feasible_dual
                 dual = feasible(problem, scores, lam) if fitted else dual.multipliers(prefs, scores)
@@ -417,7 +419,7 @@ class EpsilonSolver(Solver):
         return EpsilonPath(problem, *rows, status, end, info)
 
     def stored(self, problem, facts, **arrays):
-        """The path whose arrays a file holds, looked at."""
+        """The path from the arrays of a file, after checking them."""
         if "answers" in arrays:
             return RangePath.stored(self, problem, facts, **arrays)
         return stored_lines(problem, facts, **arrays)

@@ -16,7 +16,7 @@ from ...kernels.items import centred_items
 from ...preferences.graph import incidence_matrix, item_sums
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #l005
-CHUNK = 1 << 15  # preferences at a time, whose numbers fit in a cache
+CHUNK = 1 << 15  # preferences in a slice, whose numbers fit in a cache
 
 
 class Pairs:
@@ -38,7 +38,7 @@ class Pairs:
         return scores[self.better[part]] - scores[self.worse[part]]
 
     def rmatvec(self, dual, part):
-        """What numbers of the preferences of a slice add up to on the items (n,)."""
+        """Sums (n,) on the items of signed numbers of the preferences of a slice."""
         return item_sums(self.better[part], self.worse[part], dual, self.n_items)
 
     def gather(self, dual):
@@ -54,7 +54,7 @@ def pieces(stop, start=0, rows=256):
 class BlockLaplacian:
     """P' diag(w) P as one dense matrix for each set of connected items.
 
-    Memory is that of all its blocks: 8 s^2 bytes for s items.
+    A block of s items takes 8 s^2 bytes.
     """
 
     def __init__(self, pairs):
@@ -77,14 +77,14 @@ class BlockLaplacian:
         self.size = int(np.sum(sizes.astype(np.int64) ** 2))
 
     def weigh(self, weight):
-        """Give the preferences weights (m,) > 0. O(m), and as much as the blocks' entries."""
+        """Set the weights (m,) > 0 of the preferences. O(m), plus the entries of the blocks."""
         self.entries = np.zeros(self.size)
         for part in self.pairs.slices:
             better, worse = self.pairs.better[part], self.pairs.worse[part]
             np.subtract.at(self.entries, self.row[better] + self.column[worse], weight[part])
 
     def blocks(self):
-        """Pairs of items (s,) of a block and its matrix (s, s), a new one each time."""
+        """Iterate over blocks: the items (s,) of each and its matrix (s, s), newly allocated."""
         for items, begin in zip(self.items, self.begin):
             W = self.entries[begin : begin + items.size**2].reshape(items.size, -1)
             W = W + W.T
@@ -118,7 +118,7 @@ class SparseLaplacian:
         self.P = incidence_matrix(pairs.better, pairs.worse, pairs.n_items)
 
     def weigh(self, weight):
-        """Give the preferences weights (m,) > 0."""
+        """Set the weights (m,) > 0 of the preferences."""
         from scipy.sparse import diags_array
 
         self.W = self.P.T @ (diags_array(weight) @ self.P)
@@ -134,7 +134,7 @@ class SparseLaplacian:
 
 
 def laplacian_of(pairs):
-    """A :class:`BlockLaplacian` if items meet many others, else a :class:`SparseLaplacian`."""
+    """A :class:`BlockLaplacian` for many preferences per item, else a :class:`SparseLaplacian`."""
     m = pairs.better.size
     if m < 20 * pairs.n_items:
         return SparseLaplacian(pairs)
@@ -142,14 +142,14 @@ def laplacian_of(pairs):
     return blocks if blocks.size <= 8 * m else SparseLaplacian(pairs)
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #s005
-PANEL = 512  # columns of a factor at a time, since Ctrl-C waits for the end of a call of LAPACK
+PANEL = 512  # columns of a factor in a call of LAPACK, because Ctrl-C waits for the end of the call
 
 
 def cholesky_in_place(A):
     """Replace the lower triangle of a symmetric matrix (k, k) by its lower Cholesky factor.
 
-    A LinAlgError if the matrix is not positive definite. The entries above the diagonal mean
-    nothing afterwards. k^3 / 6 multiplications, in the precision of A.
+    Raise a LinAlgError if the matrix is not positive definite. The entries above the diagonal are
+    undefined afterwards. k^3 / 6 multiplications, in the precision of A.
     """
     from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
@@ -166,14 +166,14 @@ def cholesky_in_place(A):
             A[j:, i:j] = trsm(1, corner, A[j:, i:j].T, lower=0, trans_a=1).T
 
 
-RIDGES = (0.0, *10.0 ** np.arange(-15, -6))  # of each diagonal entry
+RIDGES = (0.0, *10.0 ** np.arange(-15, -6))  # relative increases of the diagonal to try
 
 
 def factored(fill, shift=1.0):
     """The Cholesky factor, for `scipy.linalg.cho_solve`, of a symmetric matrix (k, k) plus shift I.
 
-    The matrix is what `fill()` returns, of which the lower triangle is used; it is positive
-    semi-definite but for rounding, and overwritten.
+    The function `fill()` returns the matrix, which must be positive semi-definite up to rounding
+    errors. Its lower triangle is used, and the matrix is overwritten.
     """
     for ridge in RIDGES:
         M = fill()
@@ -187,9 +187,9 @@ def factored(fill, shift=1.0):
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #s008
 class FactorSystem:
-    """The equation in the weights w (r,) of the columns of a factor: O(n r^2 + r^3) a step.
+    """Equation in the weights w (r,) of the columns of a factor. O(n r^2 + r^3) for each step.
 
-    For dense preferences the product with W adds O(s n r), with s items in a query.
+    With many preferences per item, the product with W adds O(s n r) for s items in a query.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class FactorSystem:
     def solve(self, target, accuracy):
         """The change (r,) of the weights for a right-hand side (r,), and of the scores (n,).
 
-        It is exact but for rounding, whatever the `accuracy`.
+        It is exact up to rounding errors for any `accuracy`.
         """
         from scipy.linalg import cho_solve
 
@@ -228,25 +228,25 @@ class FactorSystem:
         return change, self.scores(change)
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #s010
-SMALL = 1500  # items up to which all is done in double precision
-RANK = 0.06  # columns of the factor of K, as a share of the items
-BORDERS = (3.0, 10.0, 30.0, 100.0, 300.0)  # between weak and strong columns, the best is taken
-SLIGHT = 1e-3  # the border where the factor is in double precision
-ITERATIONS = 100  # of conjugate gradients at most
+SMALL = 1500  # largest number of items for a factorization in double precision
+RANK = 0.06  # number of columns of the factor of K, as a share of the items
+BORDERS = (3.0, 10.0, 30.0, 100.0, 300.0)  # borders between weak and strong columns to choose from
+SLIGHT = 1e-3  # border for the factor in double precision
+ITERATIONS = 100  # largest number of conjugate gradient steps
 
 
 class GramSystem:
-    """The equation in the coefficients (n,) of the items.
+    """Equation in the coefficients (n,) of the items.
 
-    Up to SMALL items O(n^3 / 6 + s n^2) a step, with s items in a query, and 8 n^2 bytes beside K.
-    Above, conjugate gradients with a preconditioner in single precision: often a tenth of this
-    time, and 12 n^2 bytes at most.
+    Up to SMALL items, a step takes O(n^3 / 6 + s n^2) for s items in a query, and 8 n^2 bytes
+    besides K. With more items, conjugate gradients with a preconditioner in single precision often
+    take a tenth of this time, and at most 12 n^2 bytes.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
     unit : float
-        What K is multiplied with.
+        Factor by which K is multiplied.
     pairs : Pairs
     """
 
@@ -264,12 +264,12 @@ class GramSystem:
                 self.is_double = False
 
     def rows(self, part):
-        """Some rows of K as a matrix between differences from the first items, (k, size)."""
+        """Rows of K as a matrix between differences from the first items of blocks, (k, size)."""
         rows = self.K[self.others[part]] - self.K[self.first[part]]
         return self.unit * (rows[:, self.others] - rows[:, self.first])
 
     def sketch(self):
-        """Keep this matrix in single precision, and find a factor Z of it with few columns."""
+        """Store the matrix in single precision, and compute a factor Z of it with few columns."""
         K, n, k = self.K, self.size, max(1, int(RANK * self.size))
         squares = K.diagonal()[self.others] + K.diagonal()[self.first]
         self.scale = self.unit * float((squares - 2 * K[self.others, self.first]).max()) or 1.0
@@ -287,17 +287,17 @@ class GramSystem:
 
         self.Z = np.ascontiguousarray(solve_triangular(corner, Y.T, lower=True).T)
         v = rng.normal(size=n).astype(np.float32)
-        for _ in range(10):  # the norm of what the factor leaves
+        for _ in range(10):  # the norm of the remainder
             v /= np.linalg.norm(v)
             v = self.single @ v - self.Z @ (v @ self.Z)
         self.norm, self.rest = self.scale * most, self.scale * float(np.linalg.norm(v))
 
     def project(self, gradient):
-        """The coefficients themselves."""
+        """The coefficients, unchanged."""
         return gradient
 
     def scores(self, coef):
-        """Scores (n,) of the items. One product with K, of which a triangle is read."""
+        """Scores (n,) of the items, by one product with K that reads one triangle."""
         from scipy.linalg.blas import dsymv
 
         return dsymv(self.unit, self.K.T, coef)
@@ -311,7 +311,7 @@ class GramSystem:
         """Factor the matrix for weights 1/D (m,) of the preferences, or its strong columns."""
         self.laplacian.weigh(weight)
         self.roots = []
-        for _, W in self.laplacian.blocks():  # whose weights differ by many orders of magnitude
+        for _, W in self.laplacian.blocks():  # the weights differ by many orders of magnitude
             unit = np.sqrt(W.diagonal()[1:])
             root = factored((W[1:, 1:] / unit / unit[:, None]).copy, shift=0.0)[0].T
             self.roots.append(np.asfortranarray(unit[:, None] * np.tril(root)))
@@ -332,7 +332,7 @@ class GramSystem:
         self.factor = factored(lambda: self.matrix(self.roots, self.rows))[0]
 
     def factor_single(self):
-        """Factor I + V V' + the strong columns of what V leaves, V = L~'Z, in single precision."""
+        """Factor I + V V' + the remainder in the strong columns, V = L~'Z, in single precision."""
         from scipy.linalg.blas import strsm
 
         (n, k), best = self.Z.shape, np.inf
@@ -376,13 +376,18 @@ class GramSystem:
             A = rows(part).T
             for at in pieces(self.size, 0, max(256, 10**9 // len(L) ** 2)):
                 M[own, at] = times(A[at], L, each).T
-        for L, part, own, each in blocks:  # from left to right, so nothing is read after a change
+        for (
+            L,
+            part,
+            own,
+            each,
+        ) in blocks:  # from left to right, so no entry is read after it has changed
             for at in pieces(len(M), own.start, max(256, 10**9 // len(L) ** 2)):
                 M[at, own] = times(M[at, part], L, each)
         return np.ascontiguousarray(M[:, : len(M)])
 
     def precondition(self, v):
-        """What the factors make of a vector (size,)."""
+        """Product of the preconditioner with a vector (size,)."""
         from scipy.linalg import cho_solve, get_blas_funcs
 
         (trsv,) = get_blas_funcs(["trsv"], [v])
@@ -404,7 +409,7 @@ class GramSystem:
         return np.concatenate([v[part] @ L for L, part in zip(roots, self.parts)])
 
     def conjugate_gradients(self, b, tol):
-        """The solution (size,) for b of length 1 in single precision, to a residual of `tol`."""
+        """Solution (size,) for b of norm 1 in single precision, up to a residual of `tol`."""
         from scipy.linalg.blas import ssymv
 
         x, r, p, last = np.zeros_like(b), b, 0.0, 1.0
@@ -454,17 +459,17 @@ class GramSystem:
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #s014
 def most_columns(n):
-    """Up to how many columns a factor of the kernel is cheaper, for n items."""
+    """Largest number of columns for which a factor of the kernel is cheaper, for n items."""
     return max(1, int((0.4 if n <= SMALL else 0.2) * n))
 
 
-WIDTH = 1 << 10  # features at a time
+WIDTH = 1 << 10  # number of features in a slice
 
 
 def linear_gram(X):
-    """The Gram matrix (n, n) of items less their mean, in double precision, dense or CSR.
+    """Gram matrix (n, n) of items minus their mean, in double precision, dense or CSR.
 
-    O(n^2 d), or a product of sparse matrices. Beside it, n x WIDTH numbers are kept.
+    O(n^2 d), or a product of sparse matrices, and a working space of n x WIDTH numbers.
     """
     if not isinstance(X, np.ndarray):
         X = centred_items(X.astype(np.float64))[0]
@@ -480,12 +485,12 @@ def linear_gram(X):
 
 
 def is_thin(problem):
-    """Whether a problem comes with a factor of its kernel that is worth using, its features."""
+    """Whether the features of a problem are a factor of its kernel that is cheaper to use."""
     return problem.is_factored and problem.X.shape[1] <= most_columns(problem.n_items)
 
 
 def system_of(problem, unit, pairs):
-    """A system for a problem's kernel, multiplied with `unit`, and its pivots if it has any."""
+    """System for a problem's kernel, multiplied by `unit`, and its pivots if there are any."""
     from rankbook.kernels.nystroem import low_rank_factor
 
     n, X, root = problem.n_items, problem.X, np.sqrt(unit)

@@ -20,13 +20,13 @@ from ...registry.solver import is_kind
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #c009
 def _features(problem, items):
-    """Features of some items, measured from their mean.
+    """Centred features of some items.
 
     Returns
     -------
     Z : (n, r) array, lower triangular, with Z Z' the centred kernel matrix
     pinv : (n, r) array, the transposed pseudoinverse of Z
-    blur : float, the least feature distance above rounding error
+    blur : float, the smallest feature distance above rounding error
 
     Notes
     -----
@@ -53,11 +53,11 @@ def _features(problem, items):
 # %% ../../../nbs/solvers/qp/programs.ipynb #c013
 @dataclass
 class _Reduced:
-    """A ranking SVM in node variables and its own units.
+    """A ranking SVM in node variables and scaled units.
 
-    `P` (m, n) sparse, `Z` (n, r), `margin` (m,), `cost` (m,) or None for the hard margin; `pinv`
-    and `blur` as in :func:`_features`; preferences `kept` (m,) and `items` (n,) that take part; the
-    units of multipliers and scores, and the factor of the features.
+    It has `P` (m, n) sparse, `Z` (n, r), `margin` (m,), and `cost` (m,) or None for the hard
+    margin; `pinv` and `blur` of :func:`_features`; the `kept` preferences (m,) and `items` (n,);
+    the units of multipliers and scores, and the factor of the features.
     """
 
     P: object
@@ -99,9 +99,9 @@ def reduced(problem, lam):
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #c018
 def primal_form(cp, q):
-    """Equation (6) in node variables.
+    """Build equation (6) in node variables.
 
-    The program, and a function that reads multipliers (m,) and scores (n,).
+    Return the program, and a function that reads multipliers (m,) and scores (n,).
     """
     from scipy.sparse import csc_array
 
@@ -120,7 +120,7 @@ def primal_form(cp, q):
 def squared_norm(cp, Z, v):
     """The square v' Z Z' v as an expression.
 
-    Through the matrix where it is smaller than the features, else through these.
+    The expression uses the matrix if it is smaller than the features, else the features.
     """
     return (
         cp.quad_form(v, cp.psd_wrap(Z @ Z.T))
@@ -130,9 +130,9 @@ def squared_norm(cp, Z, v):
 
 
 def dual_form(cp, q):
-    """Equation (8) in node variables.
+    """Build equation (8) in node variables.
 
-    The program, and a function that reads multipliers (m,) and scores (n,).
+    Return the program, and a function that reads multipliers (m,) and scores (n,).
     """
     size = np.linalg.norm(q.Z, axis=1).max() or 1.0
     alpha, v = cp.Variable(q.margin.size), cp.Variable(q.Z.shape[0])
@@ -146,19 +146,19 @@ def dual_form(cp, q):
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #c025
 def smaller_form(q):
-    """The form that costs a solver less.
+    """Name of the cheaper form.
 
-    "dual" for a kernel of nearly full rank and few preferences an item, else "primal".
+    It is "dual" for a kernel of nearly full rank and few preferences for each item, else "primal".
     """
     n, r = q.Z.shape
     return "dual" if 2 * r > n and q.margin.size < 10 * n else "primal"
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #qm02
 def require_program(what, instead, rows, dense=0, columns=0, linked=0):
-    """A MemoryError if a quadratic program may not fit in memory.
+    """Raise a MemoryError if a quadratic program may not fit in memory.
 
-    `rows` counts its rows, `dense` the entries of its dense blocks, `columns` the columns of such a
-    block, and `linked` the pairs of items that elimination may connect.
+    `rows` is the number of its rows, `dense` of the entries of its dense blocks, `columns` of the
+    columns of such a block, and `linked` of the pairs of items that elimination may connect.
     """
     nbytes = 2500 * rows + 220 * dense + 150 * columns**2 + 12 * linked + 2**28
     require_memory(nbytes, f"the quadratic program of {what}", instead)
@@ -167,7 +167,7 @@ def require_program(what, instead, rows, dense=0, columns=0, linked=0):
 def squared_program(cp, problem, lam):
     """A RankSVMProblem with loss="squared" at lam > 0 as a list of one cvxpy program.
 
-    The function beside it reads coefficients (n,) and multipliers (m,) from it.
+    The second result is a function that reads coefficients (n,) and multipliers (m,) from it.
     """
     prefs, m = problem.prefs, problem.n_preferences
     rank = min(problem.X.shape) if problem.is_factored else problem.n_items
@@ -191,7 +191,8 @@ def squared_program(cp, problem, lam):
 def signed_program(cp, problem, lam):
     """A RankSVMProblem with signs and the L2 penalty as a list of one cvxpy program.
 
-    At lam = 0 the hard margin. The function beside it reads weights (d,) and multipliers (m,).
+    At lam = 0 it is the program of the hard margin. The second result is a function that reads
+    weights (d,) and multipliers (m,) from it.
     """
     prefs, (m, d) = problem.prefs, (problem.n_preferences, problem.X.shape[1])
     require_program(f"{m:,} preferences", 'use the solver "newton"', m, m * d, d)
@@ -222,7 +223,7 @@ def signed_program(cp, problem, lam):
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #ex02
 def choice_cost(cp, orders, eta):
-    """The negative log-likelihood of all choices, for an expression eta of the places (N,)."""
+    """Negative log-likelihood of all choices, for an expression eta of the places (N,)."""
     groups, starts = orders.edges
     chosen, log_risk, terms = orders.choice_weight, np.log(orders.risk_weight), []
     for o in range(orders.n_orders):
@@ -239,9 +240,10 @@ def choice_cost(cp, orders, eta):
 
 
 def exponential_program(cp, problem, lam):
-    """A RankSVMProblem with the logistic loss or Plackett-Luce at lam > 0, as a list of one.
+    """A RankSVMProblem with the logistic loss or Plackett-Luce at lam > 0 as a list of one program.
 
-    The function beside it reads coefficients (n,), or weights (d,) with signs, and None.
+    The second result is a function that reads coefficients (n,), or weights (d,) with signs, and
+    None from it.
     """
     target, is_pairs = problem.prefs, problem.loss.name == "logistic"
     if is_pairs:
@@ -281,8 +283,8 @@ def exponential_program(cp, problem, lam):
 def kernel_features(problem):
     """Phi (n, k) with Phi Phi' = K, and the map (r, k) from w to coefficients.
 
-    Of the centred kernel where only differences matter, and of the basis if there is one. O(n r^2),
-    or O(n d min(n, d)) for a linear kernel.
+    K is the centred kernel matrix if only differences matter, and the kernel matrix of the basis if
+    there is one. O(n r^2), or O(n d min(n, d)) for a linear kernel.
     """
     whole = getattr(problem, "basis", None) is None
     if problem.is_factored:
@@ -300,7 +302,7 @@ def kernel_features(problem):
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #svm-c007
 def class_lines(problem, Phi, w):
-    """Pairs of y f(x), or f_a(x) - f_b(x) of two classes, and their places in the multipliers."""
+    """Pairs of y f(x), or of f_a(x) - f_b(x) for two classes, and their multiplier indices."""
     if is_kind(problem, "SVMProblem"):
         sign = np.where(problem.prefs.sign > 0, 1.0, -1.0)
         return [((Phi * sign[:, None]) @ w[:, 0], np.arange(len(Phi)))]
@@ -315,7 +317,8 @@ def class_lines(problem, Phi, w):
 def svm_program(cp, problem, lam):
     """An SVMProblem or a MulticlassSVMProblem at lam >= 0 as a list of one cvxpy program.
 
-    The function beside it reads coefficients (n,) or (n, K) and multipliers (m,) from it.
+    The second result is a function that reads coefficients (n,) or (n, K) and multipliers (m,)
+    from it.
     """
     binary, m = is_kind(problem, "SVMProblem"), problem.n_preferences
     rank = min(problem.X.shape) if problem.is_factored else problem.n_items
@@ -345,9 +348,9 @@ def svm_program(cp, problem, lam):
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #least-square-c004
 def residual_rows(problem, column):
-    """A (rows, n) and B (rows, q), sparse, and c (rows,), which write the loss as least squares.
+    """Sparse matrices A (rows, n) and B (rows, q), and c (rows,), of the loss as least squares.
 
-    That is loss(f) = min over m of |A f + B m - c|^2.
+    The loss at f is the minimum of |A f + B m - c|^2 over m.
     """
     from scipy.sparse import csr_array, diags_array
 
@@ -374,7 +377,8 @@ def residual_rows(problem, column):
 def least_squares_program(cp, problem, lam):
     """A RankRLSProblem at lam > 0 as a list of cvxpy programs, one for each column of y.
 
-    The function beside them reads the coefficients, of the shape of the problem's, and None.
+    The second result is a function that reads the coefficients, in the shape of the problem's
+    coefficients, and None from them.
     """
     rows = n = problem.n_items
     if hasattr(problem.target, "prefs"):
@@ -406,7 +410,7 @@ def least_squares_program(cp, problem, lam):
 def rayleigh_rows(problem, lam):
     """R (rows, p) with |R w|^2 = w'Aw, and d (p,), the difference of the class means.
 
-    They are made from features, labels and edges alone.
+    Both are computed only from features, labels and edges.
     """
     X, signs = problem.X, problem.data.signs
     n, p = X.shape
@@ -426,7 +430,7 @@ def rayleigh_rows(problem, lam):
 def rayleigh_program(cp, problem, lam):
     """A RayleighProblem at lam >= 0 as a list of one cvxpy program.
 
-    The function beside it reads the weights (p,) and None.
+    The second result is a function that reads the weights (p,) and None from it.
     """
     n, p = problem.n_items, problem.coef_shape[0]
     require_program(f"{n:,} items", 'use the solver "rayleigh"', n, n * p, p)

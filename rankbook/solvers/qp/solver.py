@@ -34,7 +34,7 @@ from rankbook.solvers.qp.programs import (
 )
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c028
-# Clarabel's last iterate, whatever its status: the certificate judges it. New in cvxpy 1.8.
+# accept Clarabel's last iterate with any status, because the certificate checks it (cvxpy 1.8)
 _ACCEPT = (
     dict(accept_unknown=True) if [*map(int, version("cvxpy").split(".")[:2])] >= [1, 8] else {}
 )
@@ -45,13 +45,13 @@ TIGHT = {
         tol_feas=1e-10,
         max_iter=1000,
         **_ACCEPT,
-        max_threads=1,  # a forked child would wait for ever for threads that it lacks
+        max_threads=1,  # a forked child has no such threads and would wait for them forever
     ),
     "PIQP": dict(eps_abs=1e-9, eps_rel=1e-10, max_iter=1000),
     "OSQP": dict(eps_abs=1e-9, eps_rel=1e-9, max_iter=100_000),
     "SCS": dict(eps_abs=1e-9, eps_rel=1e-9, max_iters=200_000),
 }
-_DISTRIBUTIONS = {"HIGHS": "highspy"}  # where it is not the name in lower case
+_DISTRIBUTIONS = {"HIGHS": "highspy"}  # distributions whose name is not the backend's in lower case
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c029
 def qp_backends():
@@ -74,7 +74,7 @@ def qp_backends():
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c030
 def _check_backend(name):
-    """The backend's name in capitals, if it is installed and takes quadratic programs."""
+    """Name of the backend in capitals, if it is installed and takes quadratic programs."""
     if not isinstance(name, str):
         raise ArgumentError(f"backend is {name!r}", "the name of a cvxpy backend")
     known = qp_backends()
@@ -84,7 +84,7 @@ def _check_backend(name):
 
 
 def _require_cones(backend, problem):
-    """An ArgumentError unless the backend has the exponential cones that a loss needs."""
+    """Raise an ArgumentError unless the backend has the exponential cones that a loss needs."""
     import cvxpy as cp
     from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC
 
@@ -100,12 +100,12 @@ def _require_cones(backend, problem):
 def _solve_program(program, backend, settings):
     """Run a backend on a program.
 
-    Returns its status, in words, and whether variables and constraints have finite values.
+    Return its status, in words, and whether variables and constraints have finite values.
     """
     import cvxpy as cp
 
     try:
-        with warnings.catch_warnings():  # how inaccurate an answer is, the certificate says
+        with warnings.catch_warnings():  # the certificate measures how inaccurate an answer is
             warnings.filterwarnings("ignore", message="Solution may be inaccurate")
             program.solve(solver=backend, **{**TIGHT.get(backend, {}), **settings})
     except cp.SolverError as error:
@@ -115,7 +115,7 @@ def _solve_program(program, backend, settings):
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c038
 def _best_answer(problem, lam, coef, raw, label, info):
-    """The better of the solutions that coefficients, and multipliers (m,) in their box, give.
+    """The better of two solutions, by the coefficients and by the multipliers (m,) in their box.
 
     ``info["clipped"]`` is the largest change of a multiplier, in units of the largest weight, or of
     the largest multiplier at lam = 0. O(n^2 + m).
@@ -135,7 +135,7 @@ _WAY_OUT = "Use lam > 0, which allows for violations."
 
 
 def _refuse_contradiction(prefs):
-    """A ValueError that shows a cycle of the preferences, if there is one. O(n + m)."""
+    """Raise a ValueError that shows a cycle of the preferences, if there is one. O(n + m)."""
     counted = np.flatnonzero(prefs.weight)
     cycle = Preferences(prefs.better[counted], prefs.worse[counted], prefs.n_items).find_cycle()
     if cycle is not None:
@@ -150,7 +150,7 @@ def _refuse_contradiction(prefs):
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c043
 def _refuse_twins(problem, q):
-    """A ValueError that names the first preference of two items that are the same to the kernel."""
+    """Raise a ValueError with the first preference of two items that are equal for the kernel."""
     length = q.length
     first = int(length.argmin())
     if length[first] <= q.blur * q.scale:
@@ -165,8 +165,9 @@ def _refuse_twins(problem, q):
 def _refuse_infeasible(problem, q):
     """The largest margin that a function of norm 1 reaches on all preferences.
 
-    In units of their feature distances (m,), an upper bound that Clarabel makes tight; infinite if
-    it fails. A ValueError if it is 0 to working precision. O(n^3 + m) for each of some 20 steps.
+    The unit is the feature distance (m,) of each preference. The value is a tight upper bound,
+    computed by Clarabel, or infinite if Clarabel fails. A value of 0 to working precision raises a
+    ValueError. O(n^3 + m) for each of about 20 steps.
     """
     import cvxpy as cp
     from scipy.sparse import diags_array
@@ -189,7 +190,7 @@ def _refuse_infeasible(problem, q):
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c052
 def _version(backend):
-    """What ran, with versions: "cvxpy 1.6, CLARABEL 0.9"."""
+    """Names and versions of cvxpy and the backend, for example "cvxpy 1.6, CLARABEL 0.9"."""
     try:
         label = f"{backend} {version(_DISTRIBUTIONS.get(backend, backend.lower()))}"
     except PackageNotFoundError:
@@ -198,7 +199,7 @@ def _version(backend):
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c055
 def _checked(problem, lam):
-    """A ranking SVM with the hinge in node variables, if it fits and may have a solution."""
+    """Ranking SVM with the hinge in node variables, if it fits and may have a solution."""
     prefs, m = problem.prefs, problem.n_preferences
     n = min(problem.n_items, 2 * m)
     rank = min(n, problem.X.shape[1]) if problem.is_factored else n
@@ -220,31 +221,32 @@ def _checked(problem, lam):
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c061
 class QPSolver(Solver):
-    """A problem at one lambda as a quadratic or conic program, through cvxpy.
+    """Quadratic or conic program of a problem at one lambda, through cvxpy.
 
-    The ranking SVM, RankRLS, the SVMs that classify, or the Rayleigh coefficient. The logistic loss
-    and Plackett-Luce are conic programs, with exponential cones.
+    The problem is a ranking SVM, RankRLS, an SVM for classification, or the Rayleigh coefficient.
+    The logistic loss and Plackett-Luce are conic programs, with exponential cones.
 
     Parameters
     ----------
     form : {"auto", "primal", "dual"}, default "auto"
-        Equation (6), equation (8), or whichever is smaller; all but the ranking SVM with the hinge
-        have the first only.
+        Equation (6), equation (8), or the cheaper of the two. Only the ranking SVM with the hinge
+        has a dual form.
     backend : str, default "CLARABEL"
         An installed cvxpy backend that takes quadratic programs, see :func:`qp_backends`; for the
         logistic loss and Plackett-Luce one that has exponential cones, too.
     **settings
-        Of the backend; its tolerances are tightened by default, see ``TIGHT``.
+        Settings of the backend. Its tolerances are tightened by default, see ``TIGHT``.
 
     Notes
     -----
-    There is no bar: cvxpy tells of no step; ``verbose=True`` prints what the backend says of them.
-    An interior-point backend takes 10 to 200 steps of O(n^3 + m), or O(n r^2 + m) for a linear
-    kernel of r < n columns; O(n^2 + m) memory. A program that may not fit is refused before any
-    preference is listed.
+    There is no progress bar, because cvxpy does not report single steps. ``verbose=True`` prints
+    the messages of the backend. An interior-point backend takes 10 to 200 steps of O(n^3 + m), or
+    O(n r^2 + m) for a linear kernel of r < n columns, and O(n^2 + m) memory. A program that may not
+    fit in memory raises an error before any preference is listed.
 
-    ``info`` has the status and the form; of a ranking SVM also rank, unknowns and iterations; where
-    there are multipliers, clipped (their largest correction to their box) and coef_from.
+    ``info`` has the status and the form. For a ranking SVM it also has rank, unknowns and
+    iterations. If there are multipliers, it has clipped (the largest correction of a multiplier to
+    its box) and coef_from.
     """
 
     name = "qp"
@@ -270,20 +272,20 @@ class QPSolver(Solver):
         self.form, self.backend, self.settings = form, backend, settings
 
     def solve(self, problem, lam):
-        """The solution at lam >= 0, where 0 asks for the hard margin of an SVM.
+        """The solution at lam >= 0. At lam = 0 it is the hard margin of an SVM.
 
-        The ``dual`` of a ranking SVM at 0 is mu of :meth:`L2.hard_certificate`. An answer of a
-        backend that does not end as optimal needs a relative gap of at most 1e-6.
+        The ``dual`` of a ranking SVM at 0 is mu of :meth:`L2.hard_certificate`. If the backend does
+        not end as optimal, the relative gap must be at most 1e-6.
 
         Raises
         ------
         MemoryError
             If the program would not fit in memory.
         ValueError
-            For a backend that is unknown, not installed or takes no quadratic programs; at lam = 0
-            if no function meets all preferences.
+            If the backend is unknown, not installed or takes no quadratic programs, or if lam is 0
+            and no function satisfies all preferences.
         RuntimeError
-            If there is no answer that is good enough.
+            If no answer is accurate enough.
         """
         import cvxpy as cp
 

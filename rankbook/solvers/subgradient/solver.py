@@ -16,7 +16,7 @@ from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/subgradient/solver.ipynb #c004
 class SubgradientSolver(Solver):
-    """Support vector machines for ranking and classification, linear, one constraint at a time.
+    """Linear support vector machines for ranking and classification, one constraint at a time.
 
     Parameters
     ----------
@@ -24,24 +24,24 @@ class SubgradientSolver(Solver):
         Schedule of step lengths, 1/(lam_T (t + t_0)) or 1/(lam_T sqrt(t_0 (t + t_0))),
         lam_T = lam / sum of weights.
     average : {False, "plain", "suffix"}, default "suffix"
-        False returns the last w, "plain" the mean of all w, "suffix" the mean of the last half to
-        three quarters.
+        False returns the last w, "plain" the mean of all w, and "suffix" the mean of the last half
+        to three quarters of all w.
     tol : float or None, default 1e-2
-        Relative gap to stop at. None takes all steps without checks, and never lists the
-        preferences.
+        Relative gap at which to stop. With None the solver takes all steps without checks, and
+        never lists the preferences.
     max_passes : float, optional
         Steps as a multiple of the number of constraints; by default 10, or ten million steps if
         that is more.
     seed : int >= 0, default 0
     offset : float >= 0, optional
-        t_0; by default R^2 / lam_T with the mean squared length R^2 of a difference, so that the
-        first step moves a constraint to its margin.
+        t_0. The default is R^2 / lam_T with the mean squared length R^2 of a difference, so that
+        the first step moves a constraint to its margin.
     progress : bool, default False
-        Whether to show a bar over steps, with the gap; it moves at each check.
+        Whether to show a bar over steps, with the gap. It is updated at each check.
 
     Notes
     -----
-    O(d) for each step. O(n d) memory, and O(m) for preferences that are listed or have weights, and
+    A step takes O(d). Memory is O(n d), plus O(m) if preferences are listed or have weights, and
     for checks.
     """
 
@@ -83,7 +83,7 @@ class SubgradientSolver(Solver):
     def start(self, lam, shape, n_coef=0):
         """A :class:`rankbook.solvers.subgradient.steps.Descent` for lam/2 |w|^2 + the mean loss.
 
-        The loss is that of a constraint, and steps begin at w = 0 of shape (K, d).
+        The mean is over the constraints, and steps begin at w = 0 of shape (K, d).
         """
         lam = as_positive("lam", lam)
         from rankbook.solvers.subgradient.steps import Descent
@@ -94,7 +94,7 @@ class SubgradientSolver(Solver):
         """The solution at one lam > 0.
 
         ``info`` has updates, passes, converged, before_all (fewer steps than constraints), gap and
-        checks. Blocks take their own steps and are averaged, see
+        checks. Each block takes its own steps, and their weights are averaged, see
         :func:`rankbook.solvers.subgradient.steps.averaged_solution`.
         """
         lam = as_positive("lam", lam)

@@ -29,7 +29,7 @@ Sampler = namedtuple("Sampler", "table listed better worse place order first mas
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c004
 @inner
 def uniform(state):
-    """A number in [0, 1); advances the counter state (1,) uint64."""
+    """Random number in [0, 1). Advances the counter state (1,) uint64."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -48,13 +48,13 @@ def make_table(weight):
 
 @inner
 def find(table, x):
-    """The place whose interval holds x, a number from 0 to the sum of the weights.
+    """Index of the interval that contains x, a number from 0 to the sum of the weights.
 
     O(1) on average for random x.
     """
     part = min(int(x * table.scale), table.guide.size - 1)
     i = table.guide[part]
-    while i > 0 and table.ends[i - 1] > x:  # a rounding error of the product
+    while i > 0 and table.ends[i - 1] > x:  # the product has a rounding error
         i -= 1
     while table.ends[i] <= x and i < table.ends.size - 1:
         i += 1
@@ -63,7 +63,7 @@ def find(table, x):
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c010
 @njit
 def sums_before(weight, query_start):
-    """The sum (n,) of the weights (n,) that come before each position in its query. O(n)."""
+    """Sum (n,) of the weights (n,) before each position in its query. O(n)."""
     before = np.zeros(weight.size)
     for i in range(weight.size):
         if query_start[i] < i:
@@ -72,11 +72,10 @@ def sums_before(weight, query_start):
 
 
 def level_sampler(levels, better=None, worse=None):
-    """A sampler of the full graph of scores, from `Preferences.levels`.
+    """Sampler of the full graph of scores, from `Preferences.levels`.
 
-    Items have weights (n,) as the better and as the worse one, both or neither. O(n).
-
-    The sum of all weights of pairs is ``table.ends[-1]``; 0 if there is no pair.
+    Items have weights (n,) for both roles, as the better and as the worse item, or no weights.
+    O(n). The sum of all weights of pairs is ``table.ends[-1]``, which is 0 if there is no pair.
     """
     order, level_start, query_start = levels
     none, real = np.zeros(0, np.int32), np.zeros(0)
@@ -95,9 +94,9 @@ def level_sampler(levels, better=None, worse=None):
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c013
 def list_sampler(better, worse, weight=None, margin=None):
-    """A sampler of listed preferences (m,), with weights and margins (m,) or ones.
+    """Sampler of listed preferences (m,), with weights and margins (m,) or ones.
 
-    An item of -1 stands for one of score 0. O(m) with weights.
+    The index -1 stands for an item of score 0. O(m) with weights.
     """
     none, real, is_even = np.zeros(0, np.int32), np.zeros(0), weight is None or not len(better)
     table = Table(np.full(1, float(len(better))), none, 0.0) if is_even else make_table(weight)
@@ -108,9 +107,9 @@ def list_sampler(better, worse, weight=None, margin=None):
 
 @inner
 def draw(s, state):
-    """A preference at random: better, worse, margin.
+    """Draw a random preference: better, worse, margin.
 
-    An item of -1 stands for one of score 0. O(1), with item weights O(log n).
+    The index -1 stands for an item of score 0. O(1), with item weights O(log n).
     """
     x = uniform(state) * s.table.ends[-1]
     if s.listed:
@@ -128,15 +127,15 @@ def draw(s, state):
             high = middle
         else:
             low = middle + 1
-    while s.upto[low + 1] == s.upto[low]:  # a rounding error at the end
+    while s.upto[low + 1] == s.upto[low]:  # a rounding error at the end of the interval
         low -= 1
     return s.order[p], s.order[low], 1.0
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c019
 def sampler_of(problem):
-    """The sampler of the constraints of a problem.
+    """Sampler of the constraints of a problem.
 
-    A full graph of scores is not listed unless single pairs have weights or margins.
+    The preferences of a full graph are listed only if single pairs have weights or margins.
     """
     prefs = problem.prefs
     if getattr(prefs, "is_counted", False) and not prefs.has_pair_weights:
@@ -152,13 +151,16 @@ State = namedtuple("State", "real count random v r b q")
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c005
 @inner
 def step_length(t, lam, offset, root):
-    """alpha of step t = 1, 2, ...; `root` chooses 1/sqrt(t)."""
+    """Length alpha of step t = 1, 2, ...; `root` chooses 1/sqrt(t)."""
     return 1.0 / (lam * (np.sqrt(max(offset, 1.0) * (t + offset)) if root else t + offset))
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c008
 @inner
 def rise(v, a, b, d, at=None):
-    """(v_a - v_b)' d for rows a and b of v, or v_a' d for b = -1; d is sparse if it stands `at`."""
+    """(v_a - v_b)' d for rows a and b of v, or v_a' d for b = -1.
+
+    A sparse d has its columns in `at`.
+    """
     total = 0.0
     for k in range(d.size):
         j = k if at is None else at[k]
@@ -170,7 +172,7 @@ def rise(v, a, b, d, at=None):
 def add_row(s, row, item, d, c, at=None):
     """Add c d to a row of v and c to the coefficient of an item (-1 for none).
 
-    The sums' share goes to r and q. O(d).
+    Also update the sums r and q. O(d).
     """
     total = s.real[SUM]
     for k in range(d.size if row >= 0 else 0):
@@ -185,9 +187,9 @@ def add_row(s, row, item, d, c, at=None):
 
 @inner
 def fold(s):
-    """Put the scale and the sum into the vectors before these get too large.
+    """Apply the scale to v and b, and the sum to r and q, before these get too large.
 
-    O(K d + n), once in a factor of 1000.
+    O(K d + n), once whenever the scale has changed by a factor of 1000.
     """
     for sums, vector in ((s.r, s.v.reshape(-1)), (s.q.reshape(s.q.size, 1), s.b)):
         flat = sums.reshape(-1)
@@ -201,13 +203,13 @@ def fold(s):
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c009
 @inner
 def take(s, d, better, worse, margin, root, at=None):
-    """One step on the constraint w'd >= margin between two items. O(d), or the nonzeros of d."""
+    """Take one step on the constraint w'd >= margin of two items. O(d), or the nonzeros of d."""
     s.count[0] += 1
     k, lam = s.v.shape[0], s.real[LAM]
     a, b = (better % k, worse % k) if k > 1 else (0, -1)
     alpha = step_length(s.count[0], lam, s.real[OFFSET], root)
     short = margin > s.real[SCALE] * rise(s.v, a, b, d, at)
-    if alpha * lam < 1:  # else this is the first step, and w = 0
+    if alpha * lam < 1:  # otherwise this is the first step, and w = 0
         s.real[SCALE] *= 1 - alpha * lam
     if short:
         c = alpha / s.real[SCALE]
@@ -220,7 +222,7 @@ def take(s, d, better, worse, margin, root, at=None):
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c014
 @njit
 def fetch(X, sampler, random, k, rows, better, worse, margin):
-    """Draw as many constraints as there are rows, and put their vectors d into these. O(d) each."""
+    """Draw one constraint for each row, and write its vector d to this row. O(d) each."""
     for j in range(len(rows)):
         better[j], worse[j], margin[j] = draw(sampler, random)
     for j in range(len(rows)):
@@ -233,7 +235,7 @@ def fetch(X, sampler, random, k, rows, better, worse, margin):
 
 @njit
 def learn(s, X, sampler, count, root):
-    """`count` steps on constraints drawn at random. O(d) each."""
+    """Take `count` steps on constraints drawn at random. O(d) each."""
     rows, margin = np.empty((BLOCK, X.shape[1])), np.empty(BLOCK)
     better, worse = np.empty(BLOCK, dtype=np.int32), np.empty(BLOCK, dtype=np.int32)
     for done in range(0, count, BLOCK):
@@ -245,7 +247,7 @@ def learn(s, X, sampler, count, root):
 
 @njit
 def learn_sparse(s, items, sampler, count, root):
-    """The same for items in CSR form: data, indices, indptr. A step costs O(their nonzeros)."""
+    """Take the same steps for items in CSR form: data, indices, indptr. O(nonzeros) each."""
     data, indices, indptr = items
     k, most = s.v.shape[0], 2 * np.diff(indptr).max()
     d, at = np.empty(most), np.empty(most, np.int64)
@@ -262,9 +264,9 @@ def learn_sparse(s, items, sampler, count, root):
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c016
 def running_sums(s):
-    """The sums of w_t (K, d) and of the coefficients since the last new start.
+    """The sums of w_t (K, d) and of the coefficients since the start of the average.
 
-    They are zeros if nothing is averaged.
+    They are zeros without averaging.
     """
     total = s.real[SUM]
     coefs = total * s.b - s.q if s.q.size else 0 * s.b
@@ -272,18 +274,18 @@ def running_sums(s):
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c017
 class Descent:
-    """A linear function that learns from one constraint at a time.
+    """Subgradient descent for a linear function, with one constraint in each step.
 
     Parameters
     ----------
     lam : float > 0
-        Per constraint: it minimises lam/2 |w|^2 + the mean of max(0, margin - w'd), each weighed by
-        how often it is drawn.
+        Regularization per constraint. The objective is lam/2 |w|^2 + the mean of
+        max(0, margin - w'd), weighted by the probability of each constraint.
     shape : (K, d)
     n_coef : int
-        Coefficients of items to keep along with w; 0 for none.
+        Number of item coefficients to compute besides w; 0 for none.
     step, average, seed, offset
-        As for :class:`rankbook.solvers.subgradient.solver.SubgradientSolver`.
+        See :class:`rankbook.solvers.subgradient.solver.SubgradientSolver`.
     """
 
     def __init__(self, lam, shape, n_coef=0, step="1/t", average="suffix", seed=0, offset=None):
@@ -292,18 +294,18 @@ class Descent:
         counts = np.zeros(1, dtype=np.int64), np.array([seed], dtype=np.uint64)
         real = np.array([1.0, 0.0, lam, offset or 0.0])
         self.state = State(real, *counts, *(np.zeros(size) for size in sizes))
-        self.before = running_sums(self.state), 0  # of the segment before this one, and its length
+        self.before = running_sums(self.state), 0  # sums of the previous segment, and its length
 
     @property
     def updates(self):
-        """Steps taken."""
+        """Number of steps so far."""
         return int(self.state.count[0])
 
     def run(self, X, sampler, count):
         """Take `count` steps on constraints of items X (n, d).
 
-        A suffix is averaged from one power of two to the next. Steps are taken on copies: if it
-        raises, nothing was learnt. O(count d + K d + n_coef).
+        A suffix is averaged from one power of two to the next. Steps change copies, so the learner
+        is unchanged after an error. O(count d + K d + n_coef).
         """
         kept = self.state, self.before, self.started, self.offset
         self.state = s = State(*(array.copy() for array in self.state))
@@ -319,7 +321,7 @@ class Descent:
                 else:
                     items = tuple(map(writable, (X.data, X.indices, X.indptr)))
                     learn_sparse(s, items, sampler, stop - self.updates, self.root)
-                if self.average == "suffix" and self.updates == turn:  # the average begins anew
+                if self.average == "suffix" and self.updates == turn:  # start a new average
                     self.before = running_sums(s), self.updates - self.started
                     self.started, s.real[SUM] = self.updates, 0.0
                     s.r[:], s.q[:] = 0.0, 0.0
@@ -334,7 +336,7 @@ class Descent:
     def suggested_offset(self, X, sampler, draws=1024):
         """t_0 = R^2 / (lam margin), for the means of |d|^2 and margins of a thousand constraints.
 
-        With it the first step repairs one of them. O(1000 d).
+        The first step then moves an average constraint to its margin. O(1000 d).
         """
         lam, two = self.state.real[LAM], 1 + (len(self.state.v) > 1)
         rows, _, _, margin = self.sample(X, sampler, draws)
@@ -363,15 +365,17 @@ class Descent:
         )
 
     def sample(self, X, sampler, draws):
-        """Constraints drawn with other random numbers than those of the steps.
+        """Draw constraints with random numbers that the steps do not use.
 
-        Returns vectors (draws, d), sparse if X is, better and worse items (draws,) and margins
-        (draws,).
+        Return vectors (draws, d), sparse if X is sparse, better and worse items (draws,) and
+        margins (draws,).
         """
         margin, k, is_dense = np.empty(draws), len(self.state.v), isinstance(X, np.ndarray)
         ends = np.empty((2, draws), dtype=np.int32)
         random = np.array([~int(self.state.random[0]) & (2**64 - 1)], dtype=np.uint64)
-        items = writable(X) if is_dense else np.empty((X.shape[0], 0))  # then it only draws
+        items = (
+            writable(X) if is_dense else np.empty((X.shape[0], 0))
+        )  # without columns, `fetch` only draws
         rows = np.empty((draws, items.shape[1]))
         fetch(items, sampler, random, k, rows, ends[0], ends[1], margin)
         if not is_dense:
@@ -388,10 +392,11 @@ class Descent:
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #c029
 def steps_between(problem):
-    """Steps that take about as long as a check.
+    """Number of steps that take about as long as a check.
 
-    Measured: a check takes 0.1 us a listed preference, or 1 us an item of preferences that are
-    counted, and 0.006 or 0.01 us an entry of X; a step 0.08 us and 0.008 us a feature.
+    Measurements: a check takes 0.1 us for each listed preference, or 1 us for each item if
+    preferences are counted, and 0.006 or 0.01 us for each entry of X. A step takes 0.08 us, and
+    0.008 us for each feature.
     """
     n, d = problem.X.shape
     width = n * d * (problem.coef_shape[-1] if len(problem.coef_shape) > 1 else 1)
@@ -401,10 +406,10 @@ def steps_between(problem):
 
 
 def checked_run(problem, lam, learner, sampler, tol, limit, tell=lambda steps, text: None):
-    """Run a learner until its answer is within tol or after `limit` steps.
+    """Run a learner until its gap is at most tol, or for `limit` steps.
 
-    Returns the best coefficients, their gap and the number of checks. `tell` is called after each
-    check with the number of steps done and the gap, as a text.
+    Return the best coefficients, their gap and the number of checks. After each check, `tell` is
+    called with the number of steps so far and the gap, as a text.
     """
     best, gap, checks, pause = None, np.inf, 0, steps_between(problem)
     while learner.updates < limit and gap > (tol or 0):
@@ -413,7 +418,7 @@ def checked_run(problem, lam, learner, sampler, tol, limit, tell=lambda steps, t
         learner.run(problem.X, sampler, count)
         coef = learner.read()[1].reshape(problem.coef_shape)
         if tol is not None:
-            if problem.prefs.is_listed:  # the best of three ramps; else they are not listed for it
+            if problem.prefs.is_listed:  # listed preferences allow the best of three ramps
                 items, scores = getattr(problem, "joint", problem), problem.matvec(coef).reshape(-1)
                 widths = 0.01, 0.1, 1.0
                 dual = items.penalty.feasible_dual(items, scores, lam, widths=widths)
@@ -425,7 +430,7 @@ def checked_run(problem, lam, learner, sampler, tol, limit, tell=lambda steps, t
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #av05
 def block_sampler(block):
-    """The sampler of a block's preferences, None if none has a weight. O(n log n)."""
+    """Sampler of a block's preferences, or None if all weights are 0. O(n log n)."""
     prefs = block.preferences()
     both = prefs.better_weight, prefs.worse_weight
     sampler = level_sampler(prefs.levels, *both) if len(prefs) else None
@@ -433,7 +438,7 @@ def block_sampler(block):
 
 
 def block_mass(sampler):
-    """The weight of a block's preferences."""
+    """Sum of the weights of a block's preferences."""
     return 0.0 if sampler is None else float(sampler.table.ends[-1])
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #av08
@@ -450,7 +455,7 @@ def moved(learner, weights):
 
 
 def block_start(block, sampler, number, solver, lam):
-    """A fresh learner of one block, with random numbers of its own."""
+    """New learner of one block, with its own random numbers."""
     if sampler is None:
         return None
     [seed] = np.random.SeedSequence([solver.seed, number]).generate_state(1, np.uint64)
@@ -459,7 +464,7 @@ def block_start(block, sampler, number, solver, lam):
 
 
 def block_offset(block, sampler, learner):
-    """The offset that a block suggests, times its weight."""
+    """Offset estimated on a block, times the weight of the block."""
     if sampler is None:
         return 0.0
     return block_mass(sampler) * learner.suggested_offset(block.X, sampler)
@@ -483,7 +488,7 @@ def block_weights(sampler, learner, total):
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #av10
 class Averaging:
-    """Learners of all blocks that agree on their mean after each round.
+    """Learners of all blocks, which continue from their mean after each round.
 
     Parameters
     ----------
@@ -533,11 +538,11 @@ def averaged_solution(solver, problem, lam):
     Returns
     -------
     Solution
-        Whose ``info`` has updates (of all blocks), rounds, passes, converged and gap.
+        Its ``info`` has updates (of all blocks), rounds, passes, converged and gap.
 
     Notes
     -----
-    O(d) a step; a round sends d numbers to each block and back, and a certificate costs a dozen
+    A step takes O(d). A round sends d numbers to each block and back. A certificate takes a dozen
     passes over the items.
     """
     m, running = problem.n_preferences, Averaging(solver, problem, lam)

@@ -25,14 +25,14 @@ MOST = 1 << 28  # entries of Z, 2 GiB
 
 
 def bytes_for(n, p):
-    """The bytes that n items and p landmarks take at most."""
+    """Upper bound of the memory for n items and p landmarks, in bytes."""
     return 24 * n * p + 16 * p * p
 
 
 def landmark_features(problem, p):
-    """Features Z (n, p) of the items in the span of p landmarks, measured from their mean.
+    """Centred features Z (n, p) of the items in the span of p landmarks.
 
-    There are fewer if these landmarks depend on each other. O(n p^2 + n p d).
+    There are fewer columns if the landmarks are linearly dependent. O(n p^2 + n p d).
     """
     rng = np.random.default_rng(0)
     Z = find_subspace(problem.X, p, problem.kernel, "random", rng)[2]
@@ -40,21 +40,21 @@ def landmark_features(problem, p):
 
 
 class Preconditioner:
-    """(lam + B ZZ')^-1 for the curvature B of some bands, in place of (lam + B K)^-1.
+    """Preconditioner (lam + B ZZ')^-1 for the curvature B of some bands, close to (lam + B K)^-1.
 
     Parameters
     ----------
     summed : object with a method `curvature`
         The loss over all preferences.
     bands : tuple
-        Of its :class:`rankbook.preferences.sums.Sums`.
+        The bands from its :class:`rankbook.preferences.sums.Sums`.
     Z : ndarray of shape (n, p)
         Features of the items in the span of the landmarks, with ZZ' close to K.
     lam : float
 
     Notes
     -----
-    O(n p^2 + p^3), then O(n p) each time.
+    O(n p^2 + p^3) to construct, O(n p) for each product.
     """
 
     def __init__(self, summed, bands, Z, lam):
@@ -75,11 +75,11 @@ class Preconditioner:
 
 # %% ../../../nbs/solvers/tiled/solver.ipynb #td005
 FORCING = 0.05  # share of the decrease so far below which the last direction ends a step
-DIRECTIONS = 100  # at most, in a step
+DIRECTIONS = 100  # largest number of passes in a step
 
 
 def newton_direction(multiply, precondition, lam, r):
-    """About the b with (lam + B K) b = r, and K b, by conjugate directions.
+    """Approximate solution b of (lam + B K) b = r, and K b, by conjugate directions.
 
     Each pass over K adds two directions, the preconditioned residual and the residual itself.
 
@@ -99,7 +99,7 @@ def newton_direction(multiply, precondition, lam, r):
 
     Notes
     -----
-    For k passes O(k^2 n), beside k products with two columns.
+    k passes take k products with two columns and O(k^2 n).
     """
     b, lifted, before, falls = np.zeros_like(r), np.zeros_like(r), [], []
     for _ in range(DIRECTIONS):
@@ -136,11 +136,11 @@ class Answer:
     ----------
     coef, scores : ndarray of shape (n,)
     primal, gap : float
-        The objective, and how far above the best lower bound it is.
+        The objective, and its distance from the best lower bound.
     width : float
-        Of the smoothed hinge whose dual gives that bound.
+        Width of the smoothed hinge whose dual gives this bound.
     lacking, smoothing : float
-        Parts of the gap at the largest width: from the gradient, and the cost of smoothing.
+        Parts of the gap at the largest width: from the gradient, and from the smoothing.
     """
 
     def __init__(self, problem, lam, tiles, coef, scores, widths):
@@ -163,7 +163,7 @@ class Answer:
 
 
 def step_length(problem, lam, answer, b, lifted, derivative):
-    """A t in (0, 1] that about minimises the objective at coef + t b; 0 if none decreases it.
+    """Approximate minimiser t in (0, 1] of the objective at coef + t b; 0 if none decreases it.
 
     O(n log n) for each t that is tried.
     """
@@ -189,8 +189,8 @@ def minimise(problem, lam, tol, p, tell=lambda text: None):
     problem : RankSVMProblem
     lam, tol : float > 0
     p : int
-        Landmarks at first. They are doubled when the passes of a step take longer than a
-        preconditioner with twice as many, if these fit in memory.
+        Initial number of landmarks. It doubles if the passes of a step take longer than a
+        preconditioner with twice as many landmarks, and these fit in memory.
     tell : callable
         Called before each product with K.
     """
@@ -204,7 +204,7 @@ def minimise(problem, lam, tol, p, tell=lambda text: None):
     stuck, lowest = 0, np.inf
     for _ in range(STEPS):
         goal = tol * max(1.0, answer.primal)
-        if answer.gap <= goal:  # with the gradient at scores in single precision
+        if answer.gap <= goal:  # the gradient belongs to scores in single precision
             tell(f"gap {answer.gap / max(1.0, answer.primal):.1e}")
             answer = Answer(problem, lam, exact, answer.coef, answer.scores, widths())
             if answer.gap <= goal:
@@ -257,9 +257,9 @@ class TiledSolver(Solver):
 
     Notes
     -----
-    There are 5 to 20 steps. Each takes some 3 to 30 products with the kernel matrix, O(n^2 d) time
-    each, and O(n p^2) for p landmarks. Memory: about 24 n p bytes, and nothing of the size of the
-    kernel matrix.
+    There are 5 to 20 steps. Each takes about 3 to 30 products with the kernel matrix, O(n^2 d) time
+    each, and O(n p^2) for p landmarks. Memory is about 24 n p bytes, because the kernel matrix is
+    not stored.
 
     If rounding errors prevent `tol`, the solver returns its best solution, and the certificate
     gives its gap.
