@@ -22,11 +22,11 @@ from ...problems.smooth_losses import SmoothLoss
 from ...registry.solver import Solver
 from .steps import FIRST_WIDTH, direct_step, minimise, spanned, started
 
-PRECISE = 1e-10  # a step or two after 1e-6, where steps converge quadratically
+PRECISE = 1e-10  # tolerance for smooth losses, a step or two after 1e-6
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #fk005
-RANK = 1e-15  # of the largest diagonal entry: remainder at which the factor ends
-REPEATS = 1.0, 1e-2, 1e-4, 1e-6, 1e-8  # factors of the tolerance before the last step
+RANK = 1e-15  # remainder at which the factor ends, as a share of the largest diagonal entry
+REPEATS = 1.0, 1e-2, 1e-4, 1e-6, 1e-8  # factors of the tolerance to try before the last step
 
 
 class FactoredProblem(RankSVMProblem):
@@ -75,8 +75,9 @@ class FactoredProblem(RankSVMProblem):
     def minimise(self, lam, tol, start=None, width=FIRST_WIDTH, **watch):
         """Kernel coefficients (n,), the width of the smoothed hinge, and the number of steps.
 
-        As :func:`rankbook.solvers.newton.steps.minimise`, then one Newton step of full length. If
-        this step increases the gap, the search first continues to a smaller gap.
+        The method calls :func:`rankbook.solvers.newton.steps.minimise` and then takes one Newton
+        step of full length. If this step increases the gap, the search first continues to a smaller
+        gap.
         """
         before, best = 0, None
         for share in REPEATS:
@@ -93,18 +94,19 @@ class FactoredProblem(RankSVMProblem):
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #solver-c005
 class NewtonSolver(Solver):
-    """The ranking SVM by truncated Newton steps, over all preferences of large data.
+    """Ranking SVM by truncated Newton steps, for all preferences of large data.
 
     The loss is the hinge with a linear kernel, or any smooth loss with any kernel.
 
     Parameters
     ----------
     tol : float, optional
-        Largest gap, over max(1, objective); the certificate's is about half of it for the hinge.
-        By default 1e-6. The logistic loss, Plackett-Luce and own losses are then solved to 1e-10,
-        which takes a step or two more, unless rounding errors forbid it.
+        Largest gap, over max(1, objective). For the hinge the certified gap is about half of it.
+        The default is 1e-6 for the hinge and the squared hinge. For the logistic loss,
+        Plackett-Luce and custom losses it is 1e-10, which takes one or two more steps, unless
+        rounding errors prevent it.
     start : Solution, optional
-        Of a problem with the same items and preferences at another lam, to start from.
+        Starting point: a solution for the same items and preferences at another lam.
     eps : float, default 1e-3
         For a path: the largest gap, over max(1, objective), at every lambda.
     progress : bool, default False
@@ -112,26 +114,26 @@ class NewtonSolver(Solver):
 
     Notes
     -----
-    A step takes some 3 to 30 products with X, O(n d) or O(nnz) each, and as many sums over the
-    preferences, O(n log n); there are 5 to 30 steps. Nearly dependent features cost up to 2 d
-    products a step. Memory: about 20 numbers for each item beside X.
+    There are 5 to 30 steps. A step takes about 3 to 30 products with X, O(n d) or O(nnz) each, and
+    as many sums over the preferences, O(n log n). With nearly dependent features a step takes up to
+    2 d products. Memory besides X is about 20 numbers for each item.
 
-    Preferences that are kept as scores are counted. Pairs, weights of single pairs and margins
-    other than one are listed: O(m) time for each sum and some 100 m bytes. So are up to two million
-    preferences of scores if the hinge needs more than a few steps of a width, as with few items in
-    a query, many features and a small lambda. 40 to 150 steps of
-    :func:`rankbook.solvers.newton.steps.proximal_minimum` follow, each with a matrix of the
+    Preferences made from scores are counted. Pairs, weights of single pairs and margins other than
+    one are listed, with O(m) time for each sum and about 100 m bytes. The solver also lists up to
+    two million preferences of scores if the hinge needs more than a few steps for a width. This
+    happens with few items in a query, many features and a small lambda. It then takes 40 to 150
+    steps of :func:`rankbook.solvers.newton.steps.proximal_minimum`, each with a matrix of the
     features.
 
-    Signs of weights are met by projected steps; the matrix of the features, which is written out up
-    to a thousand of them, is then solved for a few active sets.
+    Projected steps handle the signs of weights. They solve a system with the matrix of the
+    features, which is formed for up to a thousand features, for a few active sets.
 
-    Another kernel than the linear one is factored once, O(n r^2) for its rank r, and memory is four
-    matrices of n^2 numbers; see :class:`FactoredProblem`.
+    A kernel other than the linear one is factored once, O(n r^2) for its rank r. Memory is then
+    four matrices of n^2 numbers; see :class:`FactoredProblem`.
 
-    Where rounding errors forbid `tol`, ``solve`` returns the best answer it met, and its
-    certificate says how good it is; a path ends there, with the status "numerical". By default a
-    warning comes with gaps above 1e-6 only, for every loss.
+    If rounding errors prevent `tol`, ``solve`` returns the best solution found, and the certificate
+    gives its gap. A path ends there, with the status "numerical". By default only gaps above 1e-6
+    give a warning, for every loss.
     """
 
     name = "newton"
@@ -157,7 +159,7 @@ class NewtonSolver(Solver):
             raise ArgumentError(f"start is a {type(start).__name__}", "a Solution")
 
     def can_solve(self, problem):
-        """True, or a sentence that says why not."""
+        """True, or the reason why not."""
         fits = super().can_solve(problem)
         if fits is True and not (problem.is_factored or problem.loss.is_smooth):
             return (
@@ -195,14 +197,14 @@ class NewtonSolver(Solver):
         """A :class:`rankbook.paths.ranges.RangePath` with certified gaps.
 
         The relative gap is at most `eps` at every lambda down to `lam_min`, by default 1e-4
-        lam_max, or 1e-4 of where the path of a smooth loss begins.
+        lam_max, or 1e-4 of the first lambda of the path of a smooth loss.
         """
         return follow(problem, lam_min, self.eps, self)
 
     def solver_at(self, problem, eps):
         """The function of :func:`rankbook.paths.ranges.ranges` that solves at one lambda.
 
-        Each solve starts at the answer before it.
+        Each solve starts at the previous solution.
         """
         if not problem.is_factored:
             factored = FactoredProblem(problem)
@@ -223,5 +225,5 @@ class NewtonSolver(Solver):
         return solve_at
 
     def stored(self, problem, facts, **arrays):
-        """The path whose arrays a file holds, looked at."""
+        """The path from the arrays of a file, after checking them."""
         return RangePath.stored(self, problem, facts, **arrays)

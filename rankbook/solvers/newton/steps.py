@@ -27,28 +27,28 @@ from ...problems.smooth_losses import SmoothLoss
 FIRST_WIDTH = 4.0  # at f = 0 every preference is in the band
 MAX_STEPS = 500
 STEPS_OF_A_WIDTH = 30
-FEW_STEPS = 10  # whose scores, added up, are as precise as new ones
-STEPS_OF_A_DIAGONAL = 5  # until it is estimated anew
-FIRST_PRODUCTS = 20  # from f = 0, at most
-EASY_STEPS = 4  # of a width, before pairs are listed
-LISTED = 1 << 21  # pairs, at most
+FEW_STEPS = 10  # largest number of steps without recomputing the scores
+STEPS_OF_A_DIAGONAL = 5  # number of steps before the diagonal is estimated again
+FIRST_PRODUCTS = 20  # largest number of products in the step from f = 0
+EASY_STEPS = 4  # number of steps of a width before pairs are listed
+LISTED = 1 << 21  # largest number of listed pairs
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c005
 @dataclass(frozen=True)
 class Point:
-    """A linear function with weights w and scores f = X w, and the smoothed objective there.
+    """Linear function with weights w and scores f = X w, and its smoothed objective.
 
     Attributes
     ----------
     w : ndarray of shape (d,)
     f : ndarray of shape (n,)
     value, gap : float
-        The smoothed objective, and how far above the dual of its slopes it is.
+        The smoothed objective, and its distance from the dual objective of its slopes.
     rounding, lacking : float
-        The two parts of the gap: what rounding costs (0 for the squared hinge), and the gradient.
+        The two parts of the gap: from smoothing (0 for the squared hinge), and from the gradient.
     gradient : ndarray of shape (d,)
     bands : tuple
-        What the curvature of the loss needs, see :class:`rankbook.preferences.sums.Sums`.
+        The bands that give the curvature, see :class:`rankbook.preferences.sums.Sums`.
     """
 
     w: np.ndarray
@@ -64,8 +64,8 @@ class Point:
 def evaluated(problem, lam, w, f, derivative, found=None):
     """The :class:`Point` at weights w with scores f.
 
-    `derivative` is a :class:`rankbook.preferences.sums.Derivative`. O(n d + n log n); O(d) if what
-    `problem.sums_at` says is given.
+    `derivative` is a :class:`rankbook.preferences.sums.Derivative`. O(n d + n log n), or O(d) if
+    the result of `problem.sums_at` is given.
     """
     sums, correlation, product = problem.sums_at(f, derivative) if found is None else found
     value, v = lam / 2 * float(w @ w) + sums.loss, nearest(problem.signs, correlation)
@@ -74,22 +74,25 @@ def evaluated(problem, lam, w, f, derivative, found=None):
     rounding = 0.0 if problem.loss.is_smooth else rounding
     gradient, rest = lam * w - correlation, lam * w - v
     lacking = float(rest @ rest) / (2 * lam) + float(w @ (v - correlation))
-    gap = lacking if isinstance(problem.loss, SmoothLoss) else value - dual  # beyond rounding
+    gap = (
+        lacking if isinstance(problem.loss, SmoothLoss) else value - dual
+    )  # larger than rounding errors
     return Point(w, f, value, gap, rounding, lacking, gradient, sums.bands)
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #ns005
 def likely_diagonal(problem, lam, bands):
-    """About the diagonal (d,) of lam + X'BX, for the curvature B of a point's bands."""
+    """Estimate of the diagonal (d,) of lam + X'BX, for the curvature B of a point's bands."""
     return lam + problem.mean_curvature(bands) / problem.feature_units**2
 
 
 def truncated_direction(
     problem, lam, gradient, diagonal, bands, max_products, forcing=0.1, free=None
 ):
-    """p (d,) with (lam + X'BX) p + gradient small, by conjugate gradients, and whether it is small.
+    """Compute p (d,) with a small residual (lam + X'BX) p + gradient, and whether it is small.
 
-    Small is at most forcing times the gradient, each measured in units of the square root of the
-    given diagonal (d,). Entries that are not `free` (d,), bool, stay 0. O(n d) for each product.
+    The residual is small if it is at most forcing times the gradient, both in units of the square
+    root of the given diagonal (d,). The method is conjugate gradients. Entries that are not `free`
+    (d,), bool, stay 0. O(n d) for each product.
     """
     only = lambda v: v if free is None else np.where(free, v, 0.0)
     rest, found, p, before = only(-gradient), np.zeros_like(gradient), 0.0, np.inf
@@ -102,7 +105,7 @@ def truncated_direction(
         p, before = eased + square / before * p, square
         product = only(lam * p + problem.hessian_product(bands, p))
         bent = float(p @ product)
-        if not bent > 0:  # rounding forbids more
+        if not bent > 0:  # rounding errors prevent a smaller residual
             return found, False
         length = square / bent
         found, rest = found + length * p, rest - length * product
@@ -110,7 +113,7 @@ def truncated_direction(
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #ns008
 def solved(H, r):
-    """The x (d,) with H x = r, the shortest where the matrix is singular to rounding. O(d^3)."""
+    """Solution x (d,) of H x = r, the shortest if H is singular up to rounding errors. O(d^3)."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 
     unit = 1 / np.sqrt(H.diagonal())
@@ -122,24 +125,24 @@ def solved(H, r):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #sg02
 def movable(problem, w, gradient):
-    """Which weights (d,), bool, are not held at 0 by their sign and the gradient. O(d)."""
+    """Mask (d,) of the weights that their sign and the gradient do not hold at 0. O(d)."""
     signs = problem.signs
     return slice(None) if signs is None else (signs == 0) | (w != 0) | (signs * gradient < 0)
 
 
-CHANGES = 50  # of the face; then the direction is what the last one gives
+CHANGES = 50  # largest number of changes of the face, after which the last direction is used
 
 
 def signed_step(problem, gradient, w, product, solve):
-    """The p (d,) with the least gradient'p + p'Hp / 2 among those for which w + p has the signs.
+    """Minimiser p (d,) of gradient'p + p'Hp / 2 among the p for which w + p has the signs.
 
-    `product(v)` is H v, and `solve(free, r)` the x (d,) with H x = -r among the free entries, 0 at
-    the others; it is called for each face.
+    `product(v)` is H v. `solve(free, r)` is the x (d,) with H x = -r in the free entries and 0 in
+    the others, and is called for each face.
     """
     signs, p, slope, face = problem.signs, np.zeros_like(w), gradient, None
     for _ in range(CHANGES):
         last, face = face, movable(problem, w + p, slope)
-        if np.array_equal(face, last):  # whose minimum this is
+        if np.array_equal(face, last):  # this is the minimum in the face
             break
         along, change = solve(face, slope), np.zeros_like(p)
         for t in 0.5 ** np.arange(30):
@@ -155,7 +158,7 @@ def signed_step(problem, gradient, w, product, solve):
 
 
 def allowed(problem, w, p, gradient):
-    """A direction downhill to a point with the signs, as far along p (d,) as there is one. O(d)."""
+    """A descent direction to a point with the signs, as far along p (d,) as possible. O(d)."""
     if problem.signs is None:
         return p
     for t in 0.5 ** np.arange(60):
@@ -166,9 +169,9 @@ def allowed(problem, w, p, gradient):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c011
 def direct_step(problem, lam, gradient, bands, w=None):
-    """The p (d,) with (lam + X'BX) p = -gradient; 0 if the matrix overflows. O(n d^2 + d^3).
+    """Solution p (d,) of (lam + X'BX) p = -gradient; 0 if the matrix overflows. O(n d^2 + d^3).
 
-    With signs the lowest point of the same parabola among the weights w + p that have them.
+    With signs, p is the minimiser of the same parabola among the p for which w + p has the signs.
     """
     d, H = problem.X.shape[1], problem.hessian(bands)
     H[np.diag_indices(d)] += lam
@@ -186,13 +189,13 @@ def direct_step(problem, lam, gradient, bands, w=None):
 
 
 def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
-    """Directions downhill for the curvature of a point's bands, the cheap one first.
+    """Descent directions for the curvature of a point's bands, the cheap one first.
 
-    Above LARGEST_MATRIX features there is one, the best of so many products, unless
-    :func:`rankbook.problems.ranksvm.is_written_out`; else a truncated one, unless it takes more
-    products than the matrix is worth, and the exact one. Where each product would read the items
-    from files, the exact one alone. With signs, of which `w` (d,) are the weights, w + p has them,
-    too.
+    Above LARGEST_MATRIX features there is only a truncated direction, with a limited number of
+    products, unless :func:`rankbook.problems.ranksvm.is_written_out`. Otherwise there are a
+    truncated direction, unless it takes more products than the matrix, and the exact direction. If
+    each product would read the items from files, there is only the exact direction. With signs and
+    weights `w` (d,), w + p has the signs, too.
     """
     d, stored = problem.X.shape[1], problem.storage == "blocks" and problem.blocks.is_stored
     written = is_written_out(problem.X, problem.summed)
@@ -217,11 +220,10 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014
 def step_length(problem, lam, point, p, q, derivative):
-    """A t where the slope along p is at most a tenth as steep as at 0, and `sums_at` there.
+    """Step length t with at most a tenth of the slope at 0 along p, and `sums_at` there.
 
-    The objective does not rise up to there.
-
-    The vector q is X p. O(n d + n log n) for each t that is tried: 1 first, at most a hundred.
+    The objective does not rise between 0 and t. The vector q is X p. The search tries 1 first and
+    at most a hundred values, O(n d + n log n) for each.
     """
     flat, bent = lam * float(point.w @ p), lam * float(p @ p)
     start, loss = float(point.gradient @ p), point.value - lam / 2 * float(point.w @ point.w)
@@ -246,7 +248,7 @@ def step_length(problem, lam, point, p, q, derivative):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014c
 def taken(problem, lam, point, p, diagonal, derivative):
-    """The point that a step along p leads to, None if that is no progress, and the length t.
+    """The point after a step along p, or None without progress, and the length t.
 
     Progress is a lower objective, or one equal to rounding with half the gradient or half the gap.
     """
@@ -269,7 +271,7 @@ def taken(problem, lam, point, p, diagonal, derivative):
 def newton_step(problem, lam, point, diagonal, derivative):
     """The next point; None if no step makes progress, see :func:`taken`.
 
-    The diagonal (d,) is about that of the step's matrix.
+    The diagonal (d,) is an estimate of the diagonal of the step's matrix.
     """
     best = None
     for p in directions(problem, lam, point.gradient, diagonal, point.bands, w=point.w):
@@ -282,14 +284,14 @@ def newton_step(problem, lam, point, diagonal, derivative):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c017
 def continued_width(width, rounding, goal):
-    """A smaller width for which the cost of rounding should be half the goal."""
+    """A smaller width for which the predicted cost of smoothing is half the goal."""
     return width * min(0.5, max(0.1, np.sqrt(goal / 2 / max(rounding, goal / 8))))
 
 
 def carried(problem, lam, point, width, new):
-    """A start for a narrower width.
+    """Start for a narrower width.
 
-    It is the point itself, or where it goes if the band keeps its preferences.
+    It is the given point, or the new minimiser if the preferences in the band do not change.
     """
     straight, derivative = Derivative(width / 2, width / 2, 1 / new, 0.5), smoothed_hinge(new)
     sums, correlation, _ = problem.sums_at(point.f, straight)
@@ -303,18 +305,18 @@ def carried(problem, lam, point, width, new):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #nm006
 class BandDifferences:
-    """D'D for the differences D (k, d) of the pairs in the band, as a problem's Hessian."""
+    """Matrix D'D for the differences D (k, d) of the pairs in the band, as a problem's Hessian."""
 
     def __init__(self, D):
         self.D = D
 
     def hessian_product(self, bands, p):
-        """D'D p (d,)."""
+        """Product D'D p (d,)."""
         return self.D.T @ (self.D @ p)
 
 
 def band_direction(X, lam, gradient, better, worse, bend):
-    """The p (d,) with (lam + D'D) p = -gradient, for differences of items times sqrt(bend).
+    """Solution p (d,) of (lam + D'D) p = -gradient, for differences of items times sqrt(bend).
 
     Parameters
     ----------
@@ -328,8 +330,8 @@ def band_direction(X, lam, gradient, better, worse, bend):
 
     Notes
     -----
-    O(k d^2 + d^3), or with the items of the pairs in place of k if they are fewer; products with D
-    above LARGEST_MATRIX features.
+    O(k d^2 + d^3), with the number of items of the pairs in place of k if it is smaller. Above
+    LARGEST_MATRIX features, conjugate gradients take products with D.
     """
     d = X.shape[1]
     items, place = np.unique(np.r_[better, worse], return_inverse=True)
@@ -374,18 +376,18 @@ class Listed:
 
 
 def length_along(ramp, speed, pulls, flat, bent):
-    """The step length at which the slope along a direction is at most a tenth of that at 0.
+    """Step length at which the slope along a direction is at most a tenth of the slope at 0.
 
-    It is 0 if rounding leaves no slope.
+    It is 0 if the slope is below rounding error.
 
     Parameters
     ----------
     ramp, speed : ndarrays of shape (m,)
-        Shares before they are clipped, and how fast they fall.
+        Shares before they are clipped, and their rates of decrease.
     pulls : ndarray of shape (m,)
         Decrease of the slope for each share.
     flat, bent : float
-        Slope of the norm's part at 0, and its rate of increase.
+        Slope of the penalty at 0, and its rate of increase.
     """
     slope = lambda t: flat + t * bent - float(pulls @ np.clip(ramp - t * speed, 0, 1))
     start, low, high, t = slope(0.0), 0.0, np.inf, 1.0
@@ -403,13 +405,13 @@ def length_along(ramp, speed, pulls, flat, bent):
     return t
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #nm012
-PULL = 0.1  # of the first round, at most
-SHARE = 0.3  # of the cost of the pull: the gradient's part of the gap at the end of a round
-ROUNDS, STEPS = 40, 60  # at most, and steps of a round
+PULL = 0.1  # largest pull of the first round
+SHARE = 0.3  # gradient's part of the gap at the end of a round, as a share of the cost of the pull
+ROUNDS, STEPS = 40, 60  # largest number of rounds, and of steps of a round
 
 
 def proximal_minimum(problem, lam, w, width, goal):
-    """A minimum for a narrow width, by Newton steps for wide ones.
+    """Minimise for a narrow width by Newton steps for wide bands.
 
     Parameters
     ----------
@@ -417,17 +419,17 @@ def proximal_minimum(problem, lam, w, width, goal):
         With the hinge and a linear kernel; its preferences are listed.
     lam : float > 0
     w : ndarray of shape (d,)
-        Where to start, near the minimum for `width`.
+        Starting point, near the minimum for `width`.
     width, goal : float > 0
-        Of the smoothed hinge, and the largest gap.
+        Width of the smoothed hinge, and the largest gap.
 
     Returns
     -------
     w : ndarray of shape (d,)
     width : float
-        At which the gap is at most `goal`, unless rounding or ROUNDS forbid it.
+        Width for which the gap is at most `goal`, unless rounding errors or ROUNDS prevent it.
     steps : int
-        O(m + n d + k d^2 + d^3) each, for k pairs in the band.
+        Number of steps, O(m + n d + k d^2 + d^3) each for k pairs in the band.
     """
     pairs, X, f, steps = Listed(problem.prefs), problem.X, matvec(problem.X, w), 0
     share = np.clip(0.5 + (pairs.margin / pairs.unit - pairs.matvec(f)) / width, 0, 1)
@@ -464,9 +466,9 @@ def proximal_minimum(problem, lam, w, width, goal):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019
 def normal_multiple(lam, square, total, mean, variance):
-    """The t in [1, 2] with the least lam t^2 square / 2 + total E max(0, 1 - t Z)^2.
+    """Minimiser t in [1, 2] of lam t^2 square / 2 + total E max(0, 1 - t Z)^2.
 
-    Z is normal, and 1 the best t without the maximum.
+    Z is normal, and the minimiser without the max is 1.
     """
 
     def slope(t):
@@ -484,13 +486,13 @@ def normal_multiple(lam, square, total, mean, variance):
 
 
 def first_weights(problem, lam):
-    """The weights (d,) of the best multiple of the slopes at f = 0.
+    """Weights (d,) of the best multiple of the slopes at f = 0.
 
-    Of the hinge this is the solution itself for lam >= lam_max. The squared hinge is quadratic near
-    f = 0, where its curvature gives the multiple. Where preferences are counted, a truncated step
-    from f = 0 takes the place of the slopes, multiplied as if the differences of its scores were
-    normally distributed. O(n d + n log n) for each product. For the other smooth losses a multiple
-    that :func:`step_length` finds.
+    For the hinge this is the solution if lam >= lam_max. The squared hinge is quadratic near f = 0,
+    and its curvature there gives the multiple. If preferences are counted, a truncated step from
+    f = 0 replaces the slopes, with the best multiple for normally distributed differences of
+    scores. For other smooth losses :func:`step_length` finds the multiple. O(n d + n log n) for
+    each product.
     """
     sums, w, curvature = problem.at_zero
     square = float(w @ w)
@@ -517,10 +519,11 @@ def started(problem, lam, derivative, w):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019b
 def spanned(problem):
-    """The problem with items in a basis of what they span, (n, n), and that basis (d, n).
+    """The problem with items in a basis of their span, (n, n), and the basis (d, n).
 
-    None with signs, which a basis mixes, for items in blocks or sparse, and unless there are fewer
-    items than features, at most LARGEST_MATRIX, with at most BLOCK entries. O(n^2 d).
+    The result is None with signs, because a basis mixes them, for blocks, for sparse items, and if
+    there are not fewer items than features, more than LARGEST_MATRIX items, or more than BLOCK
+    entries. O(n^2 d).
     """
     from scipy.linalg import qr
 
@@ -540,13 +543,13 @@ def spanned(problem):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019e
 class Search:
-    """Where the search for a minimum at one lambda stands, and where it can go back to."""
+    """State of the search for a minimum at one lambda, with the last minimum for undoing a step."""
 
     def __init__(self, problem, lam, tol, point, width):
         self.problem, self.lam, self.tol = problem, lam, tol
         self.point, self.width, self.steps = point, width, 0
-        self.last_minimum = None  # and its width
-        self.ratio = 0.1  # of the next width to this one, at least
+        self.last_minimum = None  # a point and its width
+        self.ratio = 0.1  # smallest ratio of the next width to this one
         self.unit = min(1.0, problem.at_zero[0].loss)
         self.steps_of_multipliers = 0
         self.may_list = (
@@ -558,14 +561,14 @@ class Search:
 
     @property
     def goal(self):
-        """The gap that is small enough.
+        """The largest gap to accept.
 
-        Where the loss of the zero function is below 1, the gap is in units of it.
+        If the loss of the zero function is below 1, this loss is the unit of the gap.
         """
         return self.tol * max(self.unit, self.point.value)
 
     def advance(self):
-        """Take a step or change the width; False if neither leads on."""
+        """Take a step or change the width; False if neither makes progress."""
         point, loss = self.point, self.problem.loss
         most = EASY_STEPS if self.may_list else STEPS_OF_A_WIDTH
         if loss.is_smooth or (point.lacking > point.rounding and self.steps < most):
@@ -591,7 +594,7 @@ class Search:
         return True
 
     def reduce_width(self):
-        """The minimum of this width is found: go on to a narrower one."""
+        """Continue with a narrower width, because the minimum of this width is found."""
         point, cost = self.point, self.point.rounding
         if cost < self.goal / 8:
             return False
@@ -603,7 +606,7 @@ class Search:
         return True
 
     def retreat(self):
-        """It is not found: narrow less, from the last one; a wider band if there was none."""
+        """Narrow less, from the last minimum, or widen the band if there is none."""
         at, width = self.last_minimum or (self.point, self.width)
         self.ratio = np.sqrt(self.ratio) if self.last_minimum else 10.0
         if 0.9 < self.ratio < 1 or width > 1e3:
@@ -614,12 +617,12 @@ class Search:
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c020
 def finished(problem, lam, derivative, point, small, steps):
-    """The point without the part of its weights that moves no difference.
+    """The point without the part of its weights that changes no difference of scores.
 
-    It is evaluated anew after more than FEW_STEPS steps.
-    That part gives all items the same score. It is kept if the value would rise, for items in
-    blocks, with signs, and if features and items both exceed LARGEST_MATRIX. `small` is what
-    :func:`spanned` returns.
+    This part gives all items the same score. It remains if the value would rise, for items in
+    blocks, with signs, and if the numbers of features and items both exceed LARGEST_MATRIX. After
+    more than FEW_STEPS steps the point is evaluated again. `small` is the result of
+    :func:`spanned`.
     """
     if steps > FEW_STEPS:
         point = started(problem, lam, derivative, point.w)
@@ -642,7 +645,7 @@ def finished(problem, lam, derivative, point, small, steps):
 def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, width: None):
     """Newton's method until the gap is at most tol max(1, objective).
 
-    It stops earlier where rounding lets it come no further.
+    It stops earlier if rounding errors prevent further progress.
 
     Parameters
     ----------
@@ -650,17 +653,18 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         With a linear kernel.
     lam, tol : float > 0
     w : ndarray of shape (d,), optional
-        Where to start; see :func:`first_weights`.
+        Starting point; see :func:`first_weights`.
     width : float, default FIRST_WIDTH
-        To start with; nothing for the squared hinge. `watch` is called with each point and width.
+        First width, which the squared hinge does not use. `watch` is called with each point and
+        width.
 
     Returns
     -------
     point : Point
-        The best one met, evaluated at its weights; its gap may be larger than asked for if rounding
-        errors forbid better, or after MAX_STEPS steps.
+        The best point found, evaluated at its weights. Its gap may be larger than `tol` allows if
+        rounding errors prevent a smaller one, or after MAX_STEPS steps.
     width : float
-        Of the smoothed hinge whose dual certifies it.
+        Width of the smoothed hinge whose dual certifies the point.
     steps : int
     """
     smoothed, before = problem.loss.smoothed, 0

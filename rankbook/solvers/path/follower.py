@@ -80,43 +80,43 @@ class State(
     Attributes
     ----------
     K, diagonal, everything
-        The kernel matrix (n, n), or a factor of it (n, d); its diagonal, and 0, 1, 2 and so on,
-        for every item and every feature.
+        The kernel matrix (n, n), or a factor of it (n, d); its diagonal; and the numbers 0, 1, 2,
+        ... for items and features.
     better, worse : (m,), or empty with an order
-        The preferences, where their items do not follow from their numbers.
+        The items of the preferences, unless they follow from the numbers of the preferences.
     weight, margin : (m,), or (1,) if all are equal
     shift, sets : (m,), float32 and int8
         The relative perturbations of the margins, and the sets.
     A, upper, lower, alpha, delta, cap, q, eta, w : (room,), L (room, room), rows (room,)
         The free preferences, their better and worse items, multipliers, margins and weights, the
-        Cholesky factor of H_AA, L^-1 delta_A, the direction of alpha_A, room to work; and 0, 1, 2
-        and so on.
+        Cholesky factor of H_AA, L^-1 delta_A, the direction of alpha_A, working space; and the
+        numbers 0, 1, 2, ...
     scores : (n,)
-        lambda f of all items at the last scan; with a kernel matrix G itself.
+        lambda f of all items at the last scan; with a kernel matrix this is G.
     G, h : (n,)
-        lambda f and what it loses while lambda falls by 1, by the seats of the items.
+        lambda f and its decrease for each unit of lambda, by the seats of the items.
     seat, listed : (n,), columns (d, n)
-        With a factor, the items of the listed and free preferences have seats: the seat of an item
-        or -1, the item of a seat and its features. With a kernel matrix each item has its own.
+        The seat of an item or -1, the item of a seat, and its features. With a factor, the items of
+        the listed and free preferences have seats. With a kernel matrix all items have seats.
     v, v_rate, gone, going : (d,)
-        For a factor: G = K v, h = K v_rate, and what U v has moved by since the last scan and
-        moves by. Empty without one.
+        For a factor: G = K v, h = K v_rate, the change of U v since the last scan, and its rate.
+        Empty without a factor.
     G_scan, origin : (n,)
         G at the last scan, and zeros.
     base, scaled_coef : (n,)
-        P' alpha of the preferences at bound, and of all at the last refresh.
+        P' alpha of the preferences at bound, and of all preferences at the last refresh.
     near, ends, margins, sides : (m + 1,), ends (m + 1, 2)
-        The list of near preferences, and what a step needs of them, side by side: the seats of
-        their items, their margins and sides. Only as much of it is used as the list is long.
+        The list of near preferences, with the seats of their items, their margins and sides. The
+        entries beyond the length of the list are unused.
     U, Y, radius
-        What measures lengths with a factor: Y (n, d) are the whitened items, radius (n,) their
-        norms.
+        Arrays that measure lengths with a factor: Y (n, d) are the whitened items, radius (n,)
+        their norms.
     order, keys, place, below, first, segments, tree, root
         See :func:`rankbook.solvers.path.near.places`; empty without an order.
     slot, items, u, cosines, sines
-        Room to work.
+        Working space.
     now, count
-        Records of numbers: of those that :func:`start_state` measures, and of those in `COUNTED`.
+        Records: numbers that :func:`start_state` measures, and the counts in `COUNTED`.
     """
 
     __slots__ = ()
@@ -128,12 +128,12 @@ COUNTED = (
 ).split()
 
 SCAN_COST, STEP_COST = 100, 20  # fixed parts of the work of a scan and of a step, in list entries
-MAX_PERTURBATION = 1e-3  # of a margin, relative
+MAX_PERTURBATION = 1e-3  # largest relative perturbation of a margin
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c007
 @in_place
 def rounding(diagonal, scaled_coef):
-    """About the largest rounding error of G = K scaled_coef after some hundred updates. O(n)."""
+    """Approximate largest rounding error of G = K scaled_coef after a few hundred updates. O(n)."""
     square = largest = 0.0
     for i in range(scaled_coef.size):
         square += diagonal[i] * scaled_coef[i] * scaled_coef[i]
@@ -141,13 +141,13 @@ def rounding(diagonal, scaled_coef):
     return 16 * 2.2e-16 * np.sqrt(largest * square)
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c009
-CHUNK = 1 << 16  # perturbations that are drawn at a time
+CHUNK = 1 << 16  # number of perturbations in a draw
 
 
 def start_state(problem, perturbation, seed, room=64):
-    """The state above lam_max, and the indices of the preferences that take part, None for all.
+    """The state above lam_max, and the indices of the preferences of positive weight, None for all.
 
-    Everything is at bound but margins < 0, which are met.
+    All preferences are at bound, except inactive ones with margins < 0.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def move_along(s, factored, touched):
 
 @inner
 def direction(s, factored):
-    """Set eta = H_AA^-1 delta_A and what the scores lose, h or v_rate.
+    """Set eta = H_AA^-1 delta_A and the rate of the scores, h or v_rate.
 
     O(|A|^2 + |A| n), or O(|A|^2 + |A| d + d^2).
     """
@@ -293,7 +293,7 @@ def direction(s, factored):
 # %% ../../../nbs/solvers/path/follower.ipynb #c015
 @inner
 def residual(s):
-    """How far the direction is from keeping the free preferences on their margin. O(|A|)."""
+    """Largest error of the direction in keeping the free preferences on their margin. O(|A|)."""
     worst = 0.0
     for p in range(s.count.free):
         falls = s.h[s.seat[s.upper[p]]] - s.h[s.seat[s.lower[p]]]
@@ -364,7 +364,7 @@ def scan(s, factored):
 def prepare_list(s, factored):
     """Scan if the budget is spent or the list too long.
 
-    Return the longest step that the list allows. O(n), or O(d); at times a scan.
+    Return the longest step that the list allows. O(n) or O(d), sometimes plus a scan.
     """
     c, per_item = s.count, s.v.size // 8
     looks = 4 * s.G.size + 2 * c.near if s.order.size else s.better.size
@@ -380,13 +380,13 @@ def prepare_list(s, factored):
 # %% ../../../nbs/solvers/path/follower.ipynb #c025
 @inner
 def write_rates(s):
-    """With a factor: h on the seats. O(n' d)."""
+    """Compute h on the seats, with a factor. O(n' d)."""
     combine(s.columns, s.everything, s.v_rate, s.v.size, s.h, s.count.listed)
 
 
 @inner
 def move_scores(s, factored, step):
-    """Let the scores fall by `step` times their rate. O(n), or O(n' + d)."""
+    """Decrease the scores by `step` times their rate. O(n), or O(n' + d)."""
     size = s.count.listed if factored else s.G.size
     for i in range(size):
         s.G[i] -= step * s.h[i]
@@ -399,7 +399,7 @@ def move_scores(s, factored, step):
 def advance(s, factored, step):
     """Move along the direction by a step of lambda, and count the work.
 
-    O(|A|) and `move_scores`.
+    O(|A|), plus `move_scores`.
     """
     for p in range(s.count.free):
         s.alpha[p] -= step * s.eta[p]
@@ -411,17 +411,17 @@ def advance(s, factored, step):
 # %% ../../../nbs/solvers/path/follower.ipynb #c005b
 PIVOT_TOL = 1e-12  # relative pivot below which a preference counts as dependent
 REFRESH_EVERY = 300  # smallest number of events between refreshes
-REFRESH_SHARE = 4e-3  # events for each entry of the matrix
+REFRESH_SHARE = 4e-3  # events between refreshes for each entry of the matrix
 LAST_SEGMENT = 1e-10  # a segment down to this fraction of lambda is the last one
 LAST_EXIT = 1e-8  # a multiplier that lasts down to this fraction of lambda lasts to 0
-MAX_STALLED = 20_000  # events without progress
+MAX_STALLED = 20_000  # largest number of events without progress
 
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c007
 @inner
 def absorb_drift(s, p, distance):
     """Define the margin of the preference at position p by its difference of scores.
 
-    Note the perturbation.
+    Store the perturbation.
     """
     margin, r = distance / s.now.lam, s.now
     r.perturbation = max(r.perturbation, abs((margin - s.delta[p]) / s.delta[p]))
@@ -430,7 +430,7 @@ def absorb_drift(s, p, distance):
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c008
 @inner
 def recompute_scores(s, factored):
-    """P' alpha and all scores from their definitions. O(|A| + n^2), or O(|A| + n d)."""
+    """Compute P' alpha and all scores from their definitions. O(|A| + n^2), or O(|A| + n d)."""
     n = s.scaled_coef.size
     copy_row(s.scaled_coef, s.base, n)
     for p in range(s.count.free):
@@ -446,9 +446,10 @@ def recompute_scores(s, factored):
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c010
 @inner
 def refresh(s, factored):
-    """Remove the drift of the scores, alpha and, when stale, L.
+    """Remove the drift of the scores and alpha, and compute L anew if it is stale.
 
-    Returns False if the active set is singular to rounding. O(n^2 + |A|^2), stale also O(|A|^3).
+    Return False if the active set is singular up to rounding errors. O(n^2 + |A|^2), plus O(|A|^3)
+    if L is stale.
     """
     n, stale = s.count.free, s.count.stale
     recompute_scores(s, factored)
@@ -477,20 +478,20 @@ def refresh(s, factored):
 
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c013
 class Log(Bundle, namedtuple("Log", "lam pair origin to")):
-    """A column for each field of an event (size,): lambda, preference, and from set to set."""
+    """Columns of an event log (size,): lambda, preference, old set and new set."""
 
     __slots__ = ()
 
     @classmethod
     def empty(cls, size):
-        """Room for so many events."""
+        """Empty log with room for `size` events."""
         kinds = np.float64, np.int32, np.int8, np.int8
         return cls(*(np.zeros(size, dtype=kind) for kind in kinds))
 
 
 @inner
 def record_event(s, log, i, k, l, to):  # noqa: PLR0913
-    """Move preference i, of k over l, to a set and write the event down."""
+    """Move preference i, of k over l, to a set and log the event."""
     t, change = s.count.logged, int(to == AT_BOUND) - int(s.sets[i] == AT_BOUND)
     log.lam[t], log.pair[t], log.origin[t], log.to[t] = s.now.lam, i, s.sets[i], to
     s.count.at_bound_left += change
@@ -502,7 +503,7 @@ def record_event(s, log, i, k, l, to):  # noqa: PLR0913
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c015
 @inner
 def leave(s, p, to, log):
-    """Take the preference at position p out of the active set to INACTIVE or AT_BOUND. O(|A|^2)."""
+    """Move the preference at position p from the active set to INACTIVE or AT_BOUND. O(|A|^2)."""
     i, k, l, delta, n = s.A[p], s.upper[p], s.lower[p], s.delta[p], s.count.free
     for t in range(p, n - 1):
         s.upper[t], s.lower[t], s.alpha[t] = s.upper[t + 1], s.lower[t + 1], s.alpha[t + 1]
@@ -532,9 +533,9 @@ def append(s, j, pivot, alpha, log):
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c021
 @inner
 def exchange_step(s, room, sign):
-    """The largest move, up to `room`, of a multiplier against the free ones w, and what stops it.
+    """Largest move, up to `room`, of a multiplier against the free ones by w, and the blocking one.
 
-    That is a position in the active set, or -1 for the multiplier itself. O(|A|).
+    The latter is a position in the active set, or -1 for the multiplier itself. O(|A|).
     """
     tau, stop = room, -1
     for p in range(s.count.free):
@@ -548,9 +549,9 @@ def exchange_step(s, room, sign):
 
 @inner
 def exchange(s, factored, j, alpha, log):
-    """Trade a dependent preference j, of multiplier alpha, against an active one.
+    """Exchange a dependent preference j, of multiplier alpha, for an active one.
 
-    Return whether j still waits to enter, and its multiplier. O(|A|^2 + |A| n).
+    Return whether j still has to enter, and its multiplier. O(|A|^2 + |A| n).
     """
     n, sign = s.count.free, 1.0 if s.sets[j] == INACTIVE else -1.0
     k, l, weight = s.upper[n], s.lower[n], s.weight[j * (s.weight.size > 1)]
@@ -576,7 +577,7 @@ def exchange(s, factored, j, alpha, log):
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c022
 @inner
 def enter(s, factored, j, k, l, log):  # noqa: PLR0913
-    """Let preference j, of k over l, into the active set, by exchange if it depends on it.
+    """Add preference j, of k over l, to the active set, by exchange if it is dependent.
 
     O(|A|^2).
     """
@@ -593,9 +594,10 @@ def enter(s, factored, j, k, l, log):  # noqa: PLR0913
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c029
 @inner
 def turn(s, factored, lam_min, log):
-    """One step to the next event, or to the next scan.
+    """Take one step to the next event, or to the next scan.
 
-    True, and nothing moves, if the last segment begins here. O(|A|^2), the step and the list.
+    Return True, without a move, if the last segment begins here. O(|A|^2), plus the step and the
+    list.
     """
     c = s.count
     direction(s, factored)
@@ -617,7 +619,7 @@ def turn(s, factored, lam_min, log):
             k, l = s.listed[k], s.listed[l]
         s.near[t], s.ends[t, 0], s.ends[t, 1] = s.near[last], s.ends[last, 0], s.ends[last, 1]
         s.margins[t], s.sides[t] = s.margins[last], s.sides[last]
-        c.near = last  # the last of the list takes its place
+        c.near = last  # the last entry of the list takes its place
         enter(s, factored, j, k, l, log)
     elif p >= 0:
         leave(s, p, INACTIVE if s.eta[p] > 0 else AT_BOUND, log)

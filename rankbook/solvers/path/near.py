@@ -19,7 +19,7 @@ from ...preferences.graph import distinct, is_whole
 def list_pairs(s, lam, flat, per_length, per_delta, slack):  # noqa: PLR0913
     """Write the preferences that may be near their margin; return their number. O(m).
 
-    The same as :func:`list_sorted`, for a graph without an order.
+    This replaces :func:`list_sorted` for a graph without an order.
     """
     count, step = 0, s.margin.size > 1
     for i in range(s.better.size):
@@ -102,8 +102,8 @@ def seat_items(s):
 def keep_near(s, count, lam, flat, per_length, per_delta):  # noqa: PLR0913
     """Keep the near preferences among the first `count` of the list; return their number.
 
-    Near are those within `flat` + length * per_length + |delta| * per_delta of their margins that
-    are not free. O(count d).
+    A preference is near if it is not free and within `flat` + length * per_length
+    + |delta| * per_delta of its margin. O(count d).
     """
     kept, step = 0, s.margin.size > 1
     for t in range(count):
@@ -182,17 +182,17 @@ def next_share(share, moved, fallen):
 def places(prefs):
     """Arrays for the numbers of preferences of a full graph, by name.
 
-    They are empty for another graph, or for weights of 0, because sorting requires equal margins
-    and a number that follows from the items.
+    They are empty for other graphs or if weights are 0, because sorting requires equal margins and
+    a number that follows from the items.
 
     Returns
     -------
     dict
         order : (n,) items by query and score; it is kept sorted by G within queries
         keys : (n,) space for their G
-        place, below, first : (n,) by item, as above
+        place, below, first : (n,) for each item, see above
         segments : (queries + 1,) positions where queries begin in the order
-        tree, root : (n,) for the trees of free preferences; initially no trees
+        tree, root : (n,) for the trees of free preferences; initially there are no trees
     """
     if not (prefs.is_counted and is_whole(prefs) and distinct(prefs.weight).all()):
         names = "order place below first segments tree root".split()
@@ -218,9 +218,10 @@ def places(prefs):
 def list_sorted(s, lam, flat, per_length, per_delta, slack):  # noqa: PLR0913
     """Write the preferences that may be near their margin; return their number.
 
-    Near means within `flat` + length * per_length + |delta| * per_delta, see :func:`keep_near`,
-    with an upper bound on the length and a `slack` for the perturbation. Preferences within a tree
-    are omitted, see :func:`label_trees`. `s` has the arrays of :func:`places` and of the items.
+    The distance from the margin is at most `flat` + length * per_length + |delta| * per_delta, see
+    :func:`keep_near`, with an upper bound on the length and a `slack` for the perturbation.
+    Preferences within a tree are omitted, see :func:`label_trees`. `s` has the arrays of
+    :func:`places` and of the items.
     O(n + m'), plus the changes of order.
     """
     count, delta, widest = 0, s.margin[0], s.now.longest / 2
@@ -266,7 +267,7 @@ def find_root(tree, item):
 def label_trees(better, worse, n, tree, items):
     """Set the tree of the items of n free preferences to its root, and of all others to -1.
 
-    Writes the items and returns their number. About O(items).
+    Write the items and return their number. About O(items).
     """
     count = 0
     for p in range(n):

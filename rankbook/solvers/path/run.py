@@ -33,7 +33,7 @@ class Continuation:
     Attributes
     ----------
     lam_min : float
-        Where to end; 0 for the end of the path.
+        Last lambda; 0 for the end of the path.
     chunk : int
         Events between two checkpoints.
     perturbation, seed
@@ -62,7 +62,7 @@ class Run:
     ----------
     problem : RankSVMProblem
     options : Continuation
-        Where to end, and the options for resuming.
+        The last lambda, and the options for resuming.
     state : State
         State of the follower; see :mod:`rankbook.solvers.path.follower`.
     pairs : ndarray of int or None
@@ -70,7 +70,7 @@ class Run:
     events : ndarray of EVENT
         The first `total` entries are the events so far; the others are unused.
     checkpoints : list of Checkpoint
-        One before the first event and one after each part.
+        One checkpoint before the first event and one after each part.
     """
 
     problem: object
@@ -82,7 +82,7 @@ class Run:
 
     @property
     def total(self):
-        """Events so far."""
+        """Number of events so far."""
         return self.checkpoints[-1].events
 
     def add(self, part):
@@ -155,7 +155,7 @@ def run_chunk(run, events):
 
 # %% ../../../nbs/solvers/path/run.ipynb #c017
 def follow_on(run, max_events=None, tell=None, stop=None, keep_interrupted=False):
-    """Follow to an end.
+    """Follow the path until it ends or there is a reason to stop.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ class PathSolver(Solver):
         self.keep_interrupted = keep_interrupted
 
     def can_solve(self, problem):
-        """True, or the reason why not. A path with margins of 0 has no first lambda."""
+        """True, or the reason why not. With margins of 0 a path has no largest lambda."""
         fits = super().can_solve(problem)
         signed = fits is True and not has_positive_margins(problem.prefs)
         if signed and 0 in problem.prefs.margin[problem.prefs.weight > 0]:
@@ -122,9 +122,9 @@ class PathSolver(Solver):
         path.continuation = going
 
     def solve(self, problem, lam):
-        """The solution at one lam, or the path's last function where rounding ends it above; see
+        """The solution at one lam, or the path's last function if rounding errors end it above; see
         :meth:`rankbook.SolutionPath.nearest`."""
         path = self.path(problem, lam)
         if path.status == "interrupted" and "reason" not in path.info:
-            raise KeyboardInterrupt  # half the way is no answer
+            raise KeyboardInterrupt  # a path that ends above lam is no answer
         return path.nearest(lam)

@@ -50,7 +50,7 @@ def sparse_parts(A):
 
 
 def start_state(problem, lam, perturbation, seed, room=16):
-    """The state at w = 0, everything at bound, and the preferences that take part. O(m + n d).
+    """State at w = 0, with all preferences at bound, and the preferences used. O(m + n d).
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def pair_entry(s, i, j):
 
 @njit
 def edge(s, place, direction):
-    """Set dw (p), how the weights in use move along the edge, and h, how the scores do.
+    """Set the rates of the weights in use along the edge, dw (p), and of the scores, h.
 
     O(p^2 + n p).
     """
@@ -190,7 +190,7 @@ def pair_row(s, i):
 
 @njit
 def replace_pair(s, x, i):
-    """Preference i takes place x of E."""
+    """Put preference i at place x of E."""
     p, v = s.count.in_basis, pair_row(s, i)
     for y in range(p):
         s.inverse[y, x] /= v[x]
@@ -202,7 +202,7 @@ def replace_pair(s, x, i):
 
 @njit
 def replace_feature(s, y, j, direction):
-    """Feature j takes place y of S; dw holds -direction times its column B^-1 Z_Ej."""
+    """Put feature j at place y of S; dw holds -direction times its column B^-1 Z_Ej."""
     p = s.count.in_basis
     s.inverse[y, :p] /= -direction * s.dw[y]
     for other in range(p):
@@ -213,7 +213,7 @@ def replace_feature(s, y, j, direction):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c013
 @njit
 def append(s, i, j, direction):
-    """Preference i and feature j are added; dw holds -direction times the column B^-1 Z_Ej."""
+    """Add preference i and feature j; dw holds -direction times the column B^-1 Z_Ej."""
     p, v = s.count.in_basis, pair_row(s, i)
     pivot = direction * (s.h[s.better[i]] - s.h[s.worse[i]])
     for y in range(p):
@@ -231,7 +231,7 @@ def append(s, i, j, direction):
 def remove(s, x, y):
     """Drop the preference at place x of E and the feature at place y of S.
 
-    The last ones take their places.
+    The last preference and the last feature take their places.
     """
     size = s.count.in_basis
     last = size - 1
@@ -246,7 +246,7 @@ def remove(s, x, y):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c019
 @njit
 def recompute_q(s):
-    """q from its definition, the feature correlations of those at bound. O(m + n d)."""
+    """Compute q, the feature correlations of preferences at bound, by definition. O(m + n d)."""
     gather_all(s.better, s.worse, s.weight, s.sets, AT_BOUND, s.work)
     s.q[:] = 0.0
     for i in range(s.work.size):
@@ -256,9 +256,9 @@ def recompute_q(s):
 
 @njit
 def rebuild(s):
-    """The inverse, w, f and q from their definitions.
+    """Compute the inverse, w, f and q from their definitions.
 
-    Returns False if the basis is singular to rounding. O(p^3 + m + n d).
+    Return False if the basis is singular up to rounding errors. O(p^3 + m + n d).
     """
     p = s.count.in_basis
     B = np.empty((p, p))
@@ -281,10 +281,10 @@ def rebuild(s):
 Log = namedtuple("Log", "lam out to into w")
 
 TINY = 1e-10  # a rate below this fraction of the largest is a rounding error
-REBUILD_EVERY = 64  # events
+REBUILD_EVERY = 64  # events between two recomputations
 LAST_SEGMENT = 1e-10  # a segment down to this fraction of lambda is the last one
-ROUNDING = 1e-12  # and so is one down to this fraction of the first lambda
-MAX_STALLED = 1000  # events in a row in which |w|_1 does not grow
+ROUNDING = 1e-12  # also a segment down to this fraction of the first lambda
+MAX_STALLED = 1000  # largest number of events in a row in which |w|_1 does not grow
 STEP_COST = 20  # fixed part of the work of a step, in list entries
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c007
@@ -292,7 +292,7 @@ STEP_COST = 20  # fixed part of the work of a step, in list entries
 def prices(s):
     """Set a and s, the multipliers of E and the feature correlations at the current lambda.
 
-    Also sets their derivatives u and rate.
+    Also set their derivatives u and rate.
     """
     p, lam = s.count.in_basis, s.now.lam
     s.a[:p] = 0.0
@@ -314,9 +314,9 @@ def prices(s):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c010
 @njit
 def next_event(s):
-    """How far lambda may fall before a multiplier or a feature correlation reaches a bound.
+    """Decrease of lambda at which a multiplier or a feature correlation reaches a bound.
 
-    Returns (drop, place, direction). O(p^2 + d).
+    Return (drop, place, direction). O(p^2 + d).
     """
     p, lam = s.count.in_basis, s.now.lam
     best, place, direction = np.inf, 0, 0.0
@@ -342,7 +342,7 @@ def next_event(s):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c014
 @njit
 def extent(v):
-    """Largest minus smallest entry: no difference of two is larger. O(n)."""
+    """Largest minus smallest entry, the largest difference of two entries. O(n)."""
     low, high = v[0], v[0]
     for x in v:
         low, high = min(low, x), max(high, x)
@@ -390,7 +390,7 @@ def list_near(s):
 def first_kink(s):
     """The first kink along the edge: (step, preference or -1, place in S or -1).
 
-    O(n) and the list, at times O(m).
+    O(n), plus the list and sometimes O(m).
     """
     c = s.count
     if c.near < 0:
@@ -527,16 +527,16 @@ def follow(s, lam_min, log):
     return c.logged, code
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c003
-OPTIMAL = 1e-10  # a relative violation up to this is a rounding error
-NOISE = 1e-15  # and so is one up to this fraction of the terms that cancel in it
-MAX_STEPS = 200  # for each row of the basis that there could be
+OPTIMAL = 1e-10  # a relative violation up to this counts as a rounding error
+NOISE = 1e-15  # also a violation up to this fraction of the terms that cancel in it
+MAX_STEPS = 200  # largest number of steps for each possible row of the basis
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c005
 @njit
 def steepest(s):
     """The worst violation relative to its bound, the slope, and the edge.
 
-    Returns (violation, slope, place, direction). O(p + d).
+    Return (violation, slope, place, direction). O(p + d).
     """
     lam, worst, slope, place, direction = s.now.lam, 0.0, 0.0, 0, 0.0
     noise, p = NOISE * s.now.top, s.count.in_basis
@@ -554,9 +554,9 @@ def steepest(s):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c008
 @njit
 def turning_point(at, turn, slope):
-    """The number of the kink at which the slope turns up, or -1 if there is no kink.
+    """Index of the kink at which the slope becomes positive, or -1 if there is no kink.
 
-    A search as in quicksort, of the side that matters: O(len(at)) on average.
+    The search partitions the kinks as in quickselect. O(len(at)) on average.
     """
     if at.size == 0:
         return -1
@@ -579,19 +579,19 @@ def turning_point(at, turn, slope):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c010
 @njit
 def long_step(s, slope):
-    """Go past kinks while the slope points down: (step, preference or -1, place in S or -1).
+    """Pass kinks while the slope is negative: (step, preference or -1, place in S or -1).
 
     The step is infinite if there is no end. O(m + n) on average.
     """
     p, m, t, tol = s.count.in_basis, s.better.size, 0, TINY * extent(s.h)
-    # of each kink the distance, how much the slope turns up, and a preference, or -1 - y of S
+    # for each kink: distance, increase of the slope, and a preference or -1 - y for place y of S
     at, turn, who = np.empty(m + p), np.empty(m + p), np.empty(m + p, dtype=np.int64)
     largest = np.abs(s.dw[:p]).max() if p else 0.0
     for y in range(p):
         j = s.S[y]
         if s.sign[j] * s.dw[y] < -TINY * largest:
             at[t], turn[t], who[t] = abs(s.w[j] / s.dw[y]), 2 * s.now.lam * abs(s.dw[y]), -1 - y
-            if s.side[j] != 0:  # a weight with a sign goes no further than to 0
+            if s.side[j] != 0:  # a weight with a sign stops at 0
                 turn[t] = np.inf
             t += 1
     for i in range(m):

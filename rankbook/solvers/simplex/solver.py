@@ -23,8 +23,8 @@ from ...problems.losses import feature_correlation, pair_rows
 from ...registry.solver import Solver
 
 EVENT = np.dtype([("lam", "f8"), ("out", "i8"), ("to", "i1"), ("into", "i8")])
-CHUNK = 1024  # events between two looks at the keyboard
-SAME = 1e-12  # lambdas closer than this, relatively, are one
+CHUNK = 1024  # events between two checks for Ctrl-C
+SAME = 1e-12  # lambdas with a smaller relative difference count as equal
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c005
 def basis_at(events, m, d, lam):
@@ -36,7 +36,7 @@ def basis_at(events, m, d, lam):
     who = np.stack([before["out"], before["into"]], axis=1).ravel()
     where = np.stack([before["to"], np.where(before["into"] >= 0, FREE, 0)], axis=1).ravel()
     sets, sign = np.full(m, AT_BOUND, dtype=np.int8), np.zeros(d)
-    sets[who[who >= 0]] = where[who >= 0]  # of repeated ones the last counts
+    sets[who[who >= 0]] = where[who >= 0]  # the last event of each member counts
     sign[-1 - who[who < 0]] = where[who < 0]
     return sets, sign
 
@@ -44,7 +44,7 @@ def basis_at(events, m, d, lam):
 def multipliers(problem, sets, sign, lam):
     """The multipliers (m,) of a basis at lam.
 
-    At 0 they are their limit a / lam, if nothing is at bound. O(p^3 + m + n d).
+    At lam = 0 they are the limit of a / lam, if no preference is at bound. O(p^3 + m + n d).
     """
     prefs, dual = problem.prefs, np.where(sets == AT_BOUND, problem.prefs.weight, 0.0)
     E, S = np.flatnonzero(sets == FREE), np.flatnonzero(sign)
@@ -52,7 +52,7 @@ def multipliers(problem, sets, sign, lam):
         return dual
     B = pair_rows(problem.X, prefs.better[E], prefs.worse[E], S)
     level, top = (lam, prefs.weight[E]) if lam > 0 else (1.0, np.inf)
-    for _ in range(2):  # the second time it removes what rounding left of the first
+    for _ in range(2):  # the second time removes the rounding errors of the first
         missing = level * sign[S] - feature_correlation(problem, dual)[S]
         try:
             dual[E] += np.linalg.solve(B.T, missing)
@@ -80,8 +80,8 @@ class L1Path(SolutionPath):
     table : scipy.sparse.csr_array of shape (T, d)
         Row t is w for breakpoints[t + 1] < lam < breakpoints[t]; above the first breakpoint w = 0.
     events : ndarray
-        Fields lam, out, to, into: changes of the basis, from which multipliers are read; see
-        :func:`basis_at`.
+        Changes of the basis, with the fields lam, out, to and into. They determine the multipliers;
+        see :func:`basis_at`.
     """
 
     def __init__(self, problem, lams, events, table, status, lam_end, info=None):
@@ -128,7 +128,7 @@ class L1Path(SolutionPath):
         yield (
             np.array([2 * end or 1.0, end, end]),
             np.array([nothing, nothing, scores]),
-        )  # the jump away from 0 by itself, whose scores have another size
+        )  # the jump away from 0 is a block of its own, because its scores have another size
         for start in range(0, self.breakpoints.size, ROWS):
             f = np.repeat(score(slice(start, start + ROWS)), 2, axis=0)
             lams = np.repeat(ends[start : start + ROWS + 1], 2)[1:-1]
@@ -142,7 +142,7 @@ class L1Path(SolutionPath):
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c012
 def jumps(lam, table):
-    """The lambdas (T,) at which w changes, and the rows after each, from all events.
+    """Lambdas (T,) at which w changes, and the row of w after each, from all events.
 
     O(numbers in the table).
     """
@@ -163,8 +163,8 @@ def jumps(lam, table):
 def follow_chunk(state, lam_min, size):
     """Follow some events.
 
-    Returns the state, perhaps with more room, a structured array, their weights (sparse) and the
-    code of `follow`.
+    Return the state, possibly with more room, the events as a structured array, their weights
+    (sparse) and the code of `follow`.
     """
     from scipy.sparse import csr_array
 
@@ -200,7 +200,7 @@ class SimplexSolver(Solver):
     seed : int, default 0
         Seed of the perturbations.
     progress : bool, default False
-        Whether to show a bar over the events of a path; a single lambda has none.
+        Whether to show a bar over the events of a path. There is no bar for a single lambda.
 
     Notes
     -----
