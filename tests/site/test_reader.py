@@ -124,7 +124,7 @@ def test_implementations_and_solutions_are_folded_under_their_names():
     text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     (cell,) = reader.read(text, repository="").cells
     assert cell.metadata.tags == ["solution", "hide-cell"]
-    assert cell.metadata.mystnb["code_prompt_show"] == "Show the solution"
+    assert cell.metadata.mystnb["code_prompt_show"] == "Show the code of the solution"
 
 
 def test_long_code_at_the_head_of_a_chapter_is_folded():

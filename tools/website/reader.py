@@ -94,7 +94,7 @@ def fold(cell, exported, at_head):
     defines = re.search(r"^(def|class) ", cell.source, re.MULTILINE)
     long = len(cell.source.strip().splitlines()) > LONG
     if "solution" in cell.metadata.tags:
-        tag, prompt = "hide-cell", "Show the solution"
+        tag, prompt = "hide-cell", "Show the code of the solution"
     elif exported:
         tag, prompt = "hide-input", "Show the implementation"
     elif "hide-input" in cell.metadata.tags or (
