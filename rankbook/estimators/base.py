@@ -306,7 +306,7 @@ class Shown(Savable):
         return index[order]
 
     def _check_parameters(self):
-        """Refuse parameters that are out of range."""
+        """Raise an error for parameters that are out of range."""
         checks = CHECKS | self.checks
         for name, value in self.get_params(deep=False).items():
             if name in checks:
@@ -319,7 +319,7 @@ class Shown(Savable):
         return other
 
     def _facts(self) -> list[tuple[str, str]]:
-        """Names and values in the table of a fitted estimator."""
+        """Names and values for the table of a fitted estimator."""
         count = lambda number, what: f"{number:,} {what}" + "s" * (number != 1)
         certificate, f = self.certificate_, self.function_
         quality = f"relative gap {certificate.relative_gap:.1e}"

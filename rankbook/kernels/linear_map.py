@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rankbook.kernels.kernel import Kernel
 
 
-BLOCK = 1 << 24  # kernel entries that a prediction holds at a time
+BLOCK = 1 << 24  # number of kernel entries in a block of a prediction
 
 # %% ../../nbs/kernels/linear_map.ipynb #c012a
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class KernelFunction:
     support : ndarray of shape (s,), int
         Indices of these items in the training set.
     n_items : int
-        n.
+        Number n of training items.
     centred : bool
         Whether the coefficients sum to 0, so that a constant of the kernel has no effect.
     columns : ndarray of shape (s,), int, optional
@@ -151,16 +151,24 @@ def item_scores(problem, w):
 class KernelMap(SetOnce):
     """Linear map from coefficients to scores, for a kernel on the items X of a problem.
 
-    `landmarks` are the items that carry coefficients; by default these are all items.
+    `landmarks` are the items with coefficients; by default these are all items.
     """
 
     X: "np.ndarray | csr_array"
     kernel: "Kernel"
 
-    CACHED = ("gram", "diagonal", "feature_units", "moments", "null_space")  # not pickled
+    CACHED = (
+        "gram",
+        "diagonal",
+        "feature_units",
+        "moments",
+        "null_space",
+    )  # attributes that pickles omit
     is_centred = coef_is_weights = False
-    signs: np.ndarray | None = None  # of the weights (d,) of a linear function, if constrained
-    offset: np.ndarray | None = None  # (d,), subtracted from the items of a linear kernel
+    signs: np.ndarray | None = (
+        None  # signs of the weights (d,) of a linear function, if constrained
+    )
+    offset: np.ndarray | None = None  # mean (d,), subtracted from the items of a linear kernel
     landmarks = property(lambda self: self.X)
 
     def keep_items(self, X: Any, copy: bool = True) -> None:
@@ -187,7 +195,7 @@ class KernelMap(SetOnce):
 
     @cached_property
     def diagonal(self) -> np.ndarray:
-        """(n,) the kernel of each item with itself."""
+        """Kernel (n,) of each item with itself."""
         if self.is_factored:
             return locked(square_norms(self.X))
         return locked(self.gram.diagonal().copy() if self.is_kept else self.tiles.diagonal())
@@ -340,14 +348,14 @@ class KernelMap(SetOnce):
         return least_coefficients(self, w)
 
 # %% ../../nbs/kernels/linear_map.ipynb #c017
-LARGEST_MATRIX = 1000  # features
+LARGEST_MATRIX = 1000  # largest number of features for a decomposition of X'X
 
 
 def least_coefficients(problem, w):
     """Compute the shortest coefficients (n,) with X' coef = w (d,).
 
-    If the items do not span w, X' coef is its projection on their span. O(n d^2 + d^3), or some
-    hundred products with X for d > LARGEST_MATRIX.
+    If the items do not span w, X' coef is the projection of w on their span. O(n d^2 + d^3), or
+    some hundred products with X for d > LARGEST_MATRIX.
     """
     X, unit, d = problem.X, problem.feature_units, problem.X.shape[1]
     if d > LARGEST_MATRIX:

@@ -24,7 +24,7 @@ from .items import square_norms
 from .kernel import Kernel, as_kernel, require_square
 from ..preferences.laplacians import pivoted_cholesky
 
-BLOCK = 1 << 22  # kernel entries computed at a time
+BLOCK = 1 << 22  # number of kernel entries in a block
 
 # %% ../../nbs/kernels/nystroem.ipynb #c005
 def kernel_diagonal(X, kernel):
@@ -98,7 +98,7 @@ def gram_schmidt(X, p, kernel, choose, floor=None, known=None, enough=0.0):
             break
         pivots.append(int(choose(left)))
         i = pivots[-1]
-        if kernel.name == "precomputed":  # the mean of row and column, if these agree
+        if kernel.name == "precomputed":  # the mean of row and column, which must agree
             skew = np.abs(X[i] - X[:, i])
             k = int(skew.argmax())
             if skew[k] > 1e-8 * scale:
@@ -164,8 +164,8 @@ def projected(K, factor, rule=None):
     return solve_triangular(factor, K.T, lower=True, check_finite=False).T
 
 # %% ../../nbs/kernels/nystroem.ipynb #n002
-ROUNDS = 64  # a round considers one of so many items
-MANY = 4096  # number of items from which on rounds are faster
+ROUNDS = 64  # a round considers one in ROUNDS items
+MANY = 4096  # smallest number of items for which rounds are faster
 
 
 def greedy_pivots(X, p, kernel):
@@ -199,7 +199,7 @@ def greedy_pivots(X, p, kernel):
     return pivots, F[:, : pivots.size]
 
 # %% ../../nbs/kernels/nystroem.ipynb #q002
-FEW = 500  # up to so many items all eigenvectors are computed
+FEW = 500  # largest number of items for computing all eigenvectors
 
 # %% ../../nbs/kernels/nystroem.ipynb #q004
 def leading_eigenpairs(K, p):
@@ -281,7 +281,7 @@ def find_subspace(X, p, kernel, rule, rng):
         choose = np.argmax if rule == "greedy" else proportional(rng)
     pivots, F = gram_schmidt(X, p, kernel, choose)
     F = np.ascontiguousarray(F)  # an item is a row in memory
-    F[pivots] = np.tril(F[pivots])  # above the diagonal are rounding errors
+    F[pivots] = np.tril(F[pivots])  # entries above the diagonal are rounding errors
     return pivots, F[pivots], F
 
 # %% ../../nbs/kernels/nystroem.ipynb #c021
@@ -319,13 +319,13 @@ class NystroemMap(SetOnce):
     Attributes
     ----------
     pivots : ndarray of shape (p,), int
-        The items that were chosen, in order; for "pca" all n.
+        Indices of the chosen items, in order; for "pca" all n items.
     factor : ndarray of shape (p, p)
         Lower triangular C with C C' the kernel of the pivots; for "pca" as in
         :func:`rankbook.kernels.nystroem.principal_directions`.
     features : ndarray of shape (n, p)
-        Coordinates of the items in orthonormal directions. A pickle omits them, so it can only map
-        new items.
+        Coordinates of the items in orthonormal directions. A pickle omits them, so an unpickled map
+        can only map new items.
     n_items : int
     trace, residual : float
         Trace of the kernel matrix, and the share of it that the subspace does not explain.
@@ -333,7 +333,8 @@ class NystroemMap(SetOnce):
     Raises
     ------
     ValueError
-        If the kernel is found not to be positive semi-definite, or is 0 for all items.
+        If a residual shows that the kernel is not positive semi-definite, or if it is 0 for all
+        items.
 
     Examples
     --------
@@ -374,7 +375,7 @@ class NystroemMap(SetOnce):
             )
         self.landmarks = None if self.kernel.name == "precomputed" else locked(X[self.pivots])
         if self.kernel.function:
-            self.kernel.gram(self.landmarks)  # raises if the callable is no kernel
+            self.kernel.gram(self.landmarks)  # raises an error if the callable is not a kernel
 
     def transform(self, X_new: ArrayLike) -> np.ndarray:
         """Compute the coordinates (m, p) of new items X_new (m, d). O(m p d + m p^2).
@@ -434,7 +435,7 @@ class NystroemFunction:
         return np.concatenate([self.subspace.transform(part) @ self.weights for part in parts])
 
 # %% ../../nbs/kernels/nystroem.ipynb #k007
-PIVOTS = 64  # pivots at a time
+PIVOTS = 64  # number of pivots in a step
 
 
 def low_rank_factor(K, max_rank=None, tol=1e-14):
@@ -445,9 +446,9 @@ def low_rank_factor(K, max_rank=None, tol=1e-14):
     K : ndarray of shape (n, n)
         Symmetric and positive semi-definite.
     max_rank : int, optional
-        By default n.
+        Largest number of columns; by default n.
     tol : float, default 1e-14
-        Largest diagonal entry of K - ZZ', relative to the largest one of K.
+        Largest diagonal entry of K - ZZ', relative to the largest diagonal entry of K.
 
     Returns
     -------
@@ -457,7 +458,7 @@ def low_rank_factor(K, max_rank=None, tol=1e-14):
 
     Notes
     -----
-    O(n r^2), and 8 n r bytes beside K.
+    O(n r^2), and 8 n r bytes besides K.
     """
     from scipy.linalg import solve_triangular
 
@@ -476,7 +477,7 @@ def low_rank_factor(K, max_rank=None, tol=1e-14):
             return None
         rest = K[chosen] - Zt[:, chosen].T @ Zt
         columns = [Zt, solve_triangular(factor, rest, lower=True, check_finite=False)]
-        columns[1][:, pivots], columns[1][:, chosen] = 0, factor.T  # without rounding errors
+        columns[1][:, pivots], columns[1][:, chosen] = 0, factor.T  # set rounding errors to 0
         pivots = np.r_[pivots, chosen]
         left = np.maximum(left - np.sum(columns[1] ** 2, axis=0), 0)
         left[pivots] = 0

@@ -59,7 +59,7 @@ class RankingStatistics:
     Parameters
     ----------
     basis : array-like of shape (r, d), optional
-        Items that carry the coefficients; without them the function is linear, f(x) = w'x.
+        Items that have coefficients. Without a basis the function is linear, f(x) = w'x.
     graph : None, or "identity" for plain regression
     kernel, gamma : Kernel, str or callable, and float, optional
         A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma, for a basis; not
@@ -70,7 +70,7 @@ class RankingStatistics:
     products : ndarray of shape (p + k, p + k), or None
         H, for p features or basis items and k columns of y; None before the first block.
     factor : (ndarray of shape (p, p), float), or None
-        The Cholesky factor C of the Gram matrix of the basis, and how many items it drops.
+        The Cholesky factor C of the Gram matrix of the basis, and the number of items it drops.
     scatter : float
         S of :mod:`rankbook.problems.scale`, which ``lam="scale"`` needs.
     n_items, n_queries, n_pairs, seen
@@ -123,9 +123,10 @@ class RankingStatistics:
         """Add whole queries: items X (n, d), scores y (n,) or (n, k), and ids (n,).
 
         Without ids, all items form one unnamed query. With item weights (n,), the weight of a pair
-        is the product of its two item weights. Preferences in place of y are counted, with the
-        weights of their items, and require a difference of 1; their `queries` are the default ids.
-        Without a basis X may be sparse; it is converted to dense a few rows at a time. O(n p^2).
+        is the product of its two item weights. Preferences in place of y must be made from scores,
+        with or without weights of items. Their required difference is 1, and their `queries` are
+        the default ids. Without a basis X may be sparse, and a few rows at a time are converted to
+        dense. O(n p^2).
         """
         return change_statistics(self, 1, X, y, qid, item_weight)
 
@@ -149,7 +150,7 @@ def basis_rows(statistics, X):
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c021
 def check_ids(statistics, ids, sign):
-    """Raise an error for ids to add that are present, or ids to remove that are not."""
+    """Raise an error for ids to add that are present, or ids to remove that are missing."""
     wrong = ids & statistics.seen if sign > 0 else ids - statistics.seen
     if wrong:
         what, accepted = (
@@ -229,7 +230,7 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
         raise ArgumentError(
             f"X has {len(Y)} items to remove", f"at most the {statistics.n_items} that are in"
         )
-    if statistics.graph is None:  # equal scores minus the first are exactly 0
+    if statistics.graph is None:  # equal scores minus the first score are exactly 0
         Y = Y - Y[queries.first[queries.query]]
     sizes = queries.sizes.astype(int)
     if prefs is None:
@@ -261,14 +262,14 @@ def count_in(statistics, H, scatter, counts):
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c024
 def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> RankingStatistics:
-    """Merge several statistics into new ones of all their queries.
+    """Merge several statistics into new statistics of all their queries.
 
-    They must have the same kernel, basis, graph and columns, and no query in common.
+    They must have the same kernel, basis, graph and columns, and no common query.
 
     Raises
     ------
     ValueError
-        If a query is in two of them, or kernels, bases, graphs or columns differ.
+        If two statistics have a common query, or kernels, bases, graphs or columns differ.
 
     Examples
     --------
@@ -309,7 +310,7 @@ def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> Ra
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c027
 class StatisticsSolver:
-    """Solutions of given statistics for every lambda. Blocks added later do not change them.
+    """Solve the problem of given statistics for every lambda. Blocks added later have no effect.
 
     Parameters
     ----------
@@ -331,7 +332,7 @@ class StatisticsSolver:
         self.scatter = statistics.scatter
 
     def gradient_scatter(self):
-        """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam."""
+        """Scale S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam."""
         cost = float(self.constant.sum())
         return self.scatter / cost if cost > 0 else 0.0
 
@@ -346,7 +347,7 @@ class StatisticsSolver:
     def coefs(self, lams):
         """Weights or coefficients of the basis at several lambdas > 0.
 
-        They are (len(lams), p) or (len(lams), p, k). O(p^2) each.
+        The shape is (len(lams), p) or (len(lams), p, k). O(p^2) for each lambda.
         """
         return shaped(self, self.spectrum.grid(as_lambdas(lams)))
 
@@ -363,11 +364,11 @@ class StatisticsSolver:
         elif (inverse := scaled_solver(self.G, lam)) is not None:
             w = inverse(self.g)
             coef = w - inverse(self.G @ w + lam * w - self.g)
-        coef = self.spectrum.at(lam) if coef is None else coef  # singular to rounding
+        coef = self.spectrum.at(lam) if coef is None else coef  # singular up to rounding errors
         return Solution(self, lam, coef[:, 0] if self.is_flat else coef, solver="statistics")
 
     def certificate(self, lam, coef, dual=None):
-        """The certificate of coefficients from sums over queries alone. O(p^2).
+        """The certificate of coefficients, computed only from the sums over queries. O(p^2).
 
         The objective is a difference of sums, so it has an error of about 1e-16 y' L y. Rounding
         errors in the kernel of a basis are included only in the certificate of a problem.

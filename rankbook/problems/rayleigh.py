@@ -143,11 +143,11 @@ MOMENTS = ("mean_difference", "within_scatter", "noise")
 class SemiSupervisedData:
     """Statistics of items and labels that do not depend on lambda or the manifold weight.
 
-    `items` and `kernel` are given; `signs` (n,) are the labels of :func:`read_labels`; `subspace`
-    may be None; `X` (n, p) are the features in it; `neighbours` are options of
-    :func:`rankbook.kernels.neighbours.neighbour_graph`; the last three come from
-    :func:`class_moments`. A dict `known` contains these three, `X` and possibly `laplacian_form`,
-    if they are already computed.
+    `items` and `kernel` are arguments, `signs` (n,) are the labels of :func:`read_labels`, and
+    `subspace` may be None. `X` (n, p) are the features in the subspace. `neighbours` are options of
+    :func:`rankbook.kernels.neighbours.neighbour_graph`. The last three attributes come from
+    :func:`class_moments`. A dict `known` may contain these three, `X` and `laplacian_form`, if they
+    are already computed.
     """
 
     def __init__(self, items, signs, kernel, subspace, neighbours, known=None):
@@ -188,14 +188,14 @@ class RayleighProblem(Tabled, SetOnce):
         Value that marks unlabelled items in y, or False for none. Required if y contains only -1
         and 1.
     manifold_weight : float >= 0, default 1.0
-        The gamma of equation (5); at 0 no graph is built.
+        The gamma of equation (5). With 0 no graph is built.
     n_components : int >= 1 or None, default 10
         Dimension p of the subspace. None takes all directions that the items span. With a linear
         kernel, None gives a linear function of X.
     n_neighbors, metric, neighbours : int, str or transformer, str
-        As in :func:`rankbook.kernels.neighbours.neighbour_graph`.
+        See :func:`rankbook.kernels.neighbours.neighbour_graph`.
     kernel, gamma, pivots, random_state
-        As in :class:`rankbook.NystroemMap`.
+        See :class:`rankbook.NystroemMap`.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class RayleighProblem(Tabled, SetOnce):
     True
     """
 
-    def __init__(  # noqa: PLR0913 -- the options of kernels among them
+    def __init__(  # noqa: PLR0913 -- including the options of kernels
         self,
         X: ArrayLike,
         y: ArrayLike,
@@ -252,7 +252,7 @@ class RayleighProblem(Tabled, SetOnce):
                 items, n_components, kernel, pivots=pivots, random_state=random_state
             )
         self._take(SemiSupervisedData(items, signs, kernel, subspace, options), manifold_weight)
-        self.matrix  # noqa: B018 -- makes the graph, if it is needed
+        self.matrix  # noqa: B018 -- build the graph if it is needed
 
     @classmethod
     def of_data(cls, data: SemiSupervisedData, manifold_weight: float) -> Self:
@@ -299,7 +299,7 @@ class RayleighProblem(Tabled, SetOnce):
 
     @cached_property
     def smallest_eigenvalue(self) -> float:
-        """A lower bound >= 0 on the least eigenvalue of the matrix. O(p^3)."""
+        """Lower bound >= 0 on the smallest eigenvalue of the matrix. O(p^3)."""
         with solvable("the matrix of the problem"):
             values = np.linalg.eigvalsh(self.matrix)
         return float(max(0.0, values[0] - len(values) * np.finfo(float).eps * np.abs(values).max()))
@@ -344,7 +344,7 @@ class RayleighProblem(Tabled, SetOnce):
     def certificate(
         self, lam: float, coef: np.ndarray | None = None, dual: Any = None
     ) -> Certificate:
-        """Compute the certificate of weights. O(p^2), and O(p^3) once for the least eigenvalue.
+        """Compute the certificate of weights. O(p^2), and O(p^3) once for the smallest eigenvalue.
 
         Parameters
         ----------
@@ -355,8 +355,8 @@ class RayleighProblem(Tabled, SetOnce):
         Returns
         -------
         Certificate
-            `gradient` is the norm of A w - (mu+ - mu-), the gap gradient^2 / (2 kappa) and the
-            radius gradient / kappa for the least curvature kappa >= lam.
+            `gradient` is the norm of A w - (mu+ - mu-). With the smallest curvature kappa >= lam,
+            the gap is gradient^2 / (2 kappa) and the radius gradient / kappa.
         """
         lam, w = as_positive("lam", lam, zero=True), np.asarray(coef, dtype=float)
         A, start = self.matrix + lam * np.eye(len(w)), float(np.linalg.norm(self.mean_difference))
@@ -382,10 +382,11 @@ class RayleighProblem(Tabled, SetOnce):
 # %% ../../nbs/problems/rayleigh.ipynb #q005
 @dataclass(frozen=True)
 class ClassPosterior:
-    """Two Gaussian classes, the worse one first; see :func:`class_posterior`.
+    """Two Gaussian classes, the worse class first; see :func:`class_posterior`.
 
-    `subspace` maps items to coordinates, or is None. `means` (2, p), `covariances` (2, p, p), with
-    lam / 2 added to the diagonals, and `priors` (2,) are estimates from the labelled items.
+    `subspace` maps items to coordinates, or is None. `means` (2, p), `covariances` (2, p, p) and
+    `priors` (2,) are estimates from the labelled items. The diagonals of the covariances include
+    lam / 2.
     """
 
     subspace: NystroemMap | None
@@ -396,9 +397,9 @@ class ClassPosterior:
     def log_odds(self, X_new: ArrayLike) -> np.ndarray:
         """Compute log P(better | x) - log P(worse | x), (m,), of items X_new (m, d).
 
-        For a precomputed kernel, pass their kernel (m, n) with the training items. O(p^3 + m p^2),
-        plus the coordinates. Raises an ArithmeticError if a covariance is singular, which lam > 0
-        prevents.
+        For a precomputed kernel, pass the kernel (m, n) between these and the training items.
+        O(p^3 + m p^2), plus the coordinates. An ArithmeticError is raised if a covariance is
+        singular, which lam > 0 prevents.
         """
         from scipy.linalg import cholesky, solve_triangular
 
@@ -412,7 +413,7 @@ class ClassPosterior:
             factors.append(C)
         for part in (X_new[i : i + rows] for i in range(0, len(X_new), rows)):
             F = part if self.subspace is None else self.subspace.transform(part)
-            worse, better = (  # without p log(2 pi) / 2
+            worse, better = (  # omits the constant p log(2 pi) / 2
                 -0.5 * np.square(solve_triangular(C, (F - mean).T, lower=True)).sum(axis=0)
                 - np.log(C.diagonal()).sum()
                 for C, mean in zip(factors, self.means)
@@ -455,7 +456,7 @@ def expected_auc(problem, coef):
 
     The function uses the moments of the labelled items of a :class:`rankbook.RayleighProblem`. If
     `coef` is the solution of the problem, the estimate is optimistic, because the solution was
-    fitted to these items. 1/2 if all scores are equal. O(p^2).
+    fitted to these items. If all scores are equal, the area is 1/2. O(p^2).
     """
     from scipy.special import ndtr
 
@@ -467,7 +468,7 @@ def expected_auc(problem, coef):
 def largest_error(seen, allowed):
     """Largest e in [seen, 1] with kl(seen || e) <= allowed, for seen in [0, 1], allowed >= 0.
 
-    Rounded up.
+    The result is rounded up.
     """
     low, high = seen, 1.0
     while (middle := (low + high) / 2) not in (low, high):
@@ -526,7 +527,7 @@ def auc_bound(solution: Solution, delta: float = 0.05, kernels: int = 1) -> AUCB
     ----------
     solution : Solution of a :class:`rankbook.RayleighProblem`
     delta : float in (0, 1), default 0.05
-        The probability, over the draw of the labelled items, that the bound fails.
+        Probability, over the draw of the labelled items, that the bound fails.
     kernels : int >= 1, default 1
         Number of kernels that were compared on these labels to choose this one.
 

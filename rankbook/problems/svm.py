@@ -63,7 +63,7 @@ def example_weights(weight, margin, n):
 
 # %% ../../nbs/problems/svm.ipynb #c010
 class LabelConstraints(SetOnce):
-    """The constraints y_i f(x_i) >= margin_i of examples with signs y (n,).
+    """Constraints y_i f(x_i) >= margin_i of examples with signs y (n,).
 
     They have the same attributes as :class:`rankbook.Preferences`.
     """
@@ -78,16 +78,16 @@ class LabelConstraints(SetOnce):
 
     @property
     def better(self):
-        """(n,) the index of a positive example, else -1 for the item of score 0."""
+        """Index (n,) of a positive example, else -1 for the item of score 0."""
         return np.where(self.sign > 0, np.arange(len(self)), -1)
 
     @property
     def worse(self):
-        """(n,) the index of a negative example, else -1 for the item of score 0."""
+        """Index (n,) of a negative example, else -1 for the item of score 0."""
         return np.where(self.sign < 0, np.arange(len(self)), -1)
 
     def matvec(self, scores):
-        """y f, (n,)."""
+        """Compute y f, (n,)."""
         return self.sign * scores
 
     def rmatvec(self, dual):
@@ -103,7 +103,7 @@ def flat(coef):
 class LabelledProblem(Tabled, KernelMap):
     """Base class of the SVM problems.
 
-    The certificate uses `joint`, which is the problem unless its coefficients are a matrix.
+    The certificate uses `joint`, which is the problem itself if its coefficients are a vector.
     """
 
     CACHED = (*KernelMap.CACHED, "ranking")
@@ -249,7 +249,7 @@ class ClassPreferences(Preferences):
         return prefs
 
     def matvec(self, scores):
-        """Score of the true minus that of the other class, (m,), for scores (n, K)."""
+        """Score of the true class minus the score of the other class, (m,), for scores (n, K)."""
         return super().matvec(scores.reshape(-1))
 
     def rmatvec(self, dual):
@@ -285,15 +285,13 @@ class JointItems:
 class MulticlassSVMProblem(LabelledProblem):
     """Support vector machine for K classes, without intercept.
 
-    Each example has one slack for each other class.
-
-    lam/2 sum_a |f_a|^2 + sum over examples i of class a and classes b != a of s_i max(0, margin_i -
-    (f_a(x_i) - f_b(x_i))).
+    Each example has one slack for each other class. Minimise lam/2 sum_a |f_a|^2 + the sum over
+    examples i of class a and classes b != a of s_i max(0, margin_i - (f_a(x_i) - f_b(x_i))).
 
     Parameters
     ----------
     X, y, kernel, gamma, weight, margin
-        As for :class:`SVMProblem`, with any number of classes from two.
+        See :class:`SVMProblem`. There may be any number of classes from two.
 
     Notes
     -----
