@@ -220,7 +220,7 @@ class EpsilonPath(SolutionPath):
     Attributes
     ----------
     problem, domain, status, solver
-        As in :class:`rankbook.SolutionPath`; the status is "lam_min" or "complete" (for every
+        See :class:`rankbook.SolutionPath`. The status is "lam_min" or "complete" (for every
         lam > 0).
     breakpoints : ndarray of shape (T,)
         The lambdas that were solved and lam_max, strictly decreasing; lam f(x) is affine in lam in

@@ -446,7 +446,7 @@ def recompute_scores(s, factored):
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c010
 @inner
 def refresh(s, factored):
-    """Remove the drift of the scores and alpha, and compute L anew if it is stale.
+    """Remove the drift of the scores and alpha, and recompute L if it is stale.
 
     Return False if the active set is singular up to rounding errors. O(n^2 + |A|^2), plus O(|A|^3)
     if L is stale.
