@@ -94,7 +94,7 @@ def plot_decision(
         contours, the one in the widest gap).
     axes : sequence of q matplotlib Axes, default a new figure's
     names : sequence of 2 names, optional
-        Names of the features for the axes, such as ``X.columns``.
+        Names of the features for the axes, such as ``X.columns``; by default x1 and x2.
 
     Returns
     -------
@@ -163,11 +163,11 @@ def plot_decision(
         else:
             ax.scatter(*X.T, c=y, cmap="plasma", **style | dict(edgecolors="0.2"))
         ax.set_title(rf"$\lambda = {tex(lam)}$", fontsize="medium")
-    if features is not None:
-        for ax in axes:
-            ax.set(xlabel=features[0], ylabel=features[1])
-            if not given:  # numbered; labels only in the first column and at the bottom
-                ax.label_outer()
+    first_name, second_name = ("$x_1$", "$x_2$") if features is None else features
+    for ax in axes:
+        ax.set(xlabel=first_name, ylabel=second_name)
+        if not given:  # numbered; labels only in the first column and at the bottom
+            ax.label_outer()
     if y is not None and not given:
         ax = axes[0]
         key = ax.get_legend_handles_labels() if two else ax.collections[-1].legend_elements()

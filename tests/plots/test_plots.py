@@ -448,6 +448,7 @@ def test_decision_without_levels_has_points_and_no_line(plane):
     (ax,) = plots.plot_decision(plane[0], 1.0)
     filled, points = ax.collections
     assert np.array_equal(points.get_offsets(), plane[0].problem.X) and not ax.figure.legends
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("$x_1$", "$x_2$")
 
 
 def test_decision_key_names_the_levels(plane):
