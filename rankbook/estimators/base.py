@@ -243,7 +243,7 @@ class Shown(Savable):
         ValueError
             If `predict` has another value.
         ImportError
-            If the library is not installed.
+            If pandas or polars is requested but not installed.
 
         Notes
         -----

@@ -290,8 +290,9 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         Average the weights over all steps ("plain") or over the last half to three quarters
         ("suffix", True).
     tol : float > 0, default 1e-2
-        Converged when twice as many steps improve the objective by less than this share, by two
-        standard errors; see :class:`rankbook.estimators.online.Monitor`.
+        Relative tolerance. The model has converged when doubling the number of steps improves the
+        mean objective of a sample of preferences by at most `tol` times the objective. The test
+        adds two standard errors; see :class:`rankbook.estimators.online.Monitor`.
     draws : float > 0, default 1.0
         Steps of `partial_fit` as a multiple of the preferences of the batch, each counted with its
         weight.

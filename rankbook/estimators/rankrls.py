@@ -217,8 +217,9 @@ class RankRLS(RankRLSBase):
     gamma, degree, coef0
         Kernel parameters; gamma=None means 1/d.
     basis : int, array-like of int or array-like of shape (r, d), optional
-        Items that carry coefficients: their number, rows of X, or the items. All by default. With r
-        rows of X and kernel="precomputed", X may be their kernel K_MR (n, r) alone.
+        Items that have coefficients (the basis): how many, their row numbers in X, or an array of
+        their features. All by default. With r row numbers and kernel="precomputed", X may be
+        their kernel K_MR (n, r) alone.
     basis_method : {"random", "kmeans++", "rpcholesky"}, default "random"
         How to choose a number of items; see :func:`rankbook.kernels.basis.choose_basis`.
     solver : str, type or instance, default "auto"
@@ -529,7 +530,7 @@ class RankRLSCV(RankRLSBase):
     graph : None or "identity", default None
         "identity" is regression of the scores, as in :class:`rankbook.RankRLS`.
     basis : int or array-like of int, optional
-        Items that carry coefficients, in all folds: their number, drawn at random, or rows of X.
+        Items that have coefficients in all folds: how many (drawn at random), or row numbers in X.
     degree, coef0
         Of the kernel.
     random_state : None, int, numpy Generator or RandomState, default None

@@ -102,11 +102,11 @@ class RayleighBase(Ranker):
         return np.asarray(self.predict(X))
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """The probabilities (p, 2) of the worse and the better class, equation (2).
+        """Predict the probabilities (p, 2) of the worse and the better class.
 
-        They come from quadratic discriminant analysis in the coordinates of the fit, with lam / 2
-        added to the diagonals of both covariances. Their order may differ from the order of
-        `predict`, which is linear.
+        They come from quadratic discriminant analysis, equation (2) of Ralaivola (2009), in the
+        coordinates of the fit, with lam / 2 added to the diagonals of both covariances. Their
+        order may differ from the order of `predict`, which is linear.
         """
         check_is_fitted(self)
         return self.posterior_.predict_proba(self._read_items(X, reset=False))

@@ -142,7 +142,7 @@ class BasisMap(KernelMap):
     def evaluated(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
-        """Scores of the items, and the square of the norm.
+        """Compute the scores of the items and the squared norm of a function.
 
         See :class:`rankbook.kernels.linear_map.KernelMap`.
         """

@@ -186,7 +186,7 @@ class KernelMap(SetOnce):
     def gram(self) -> np.ndarray:
         """The (n, n) Gram matrix, computed at first use.
 
-        The methods of a linear kernel never use it.
+        If the kernel is linear, the methods of this class do not use this matrix.
         """
         return locked((self.kernel.centred_gram if self.is_centred else self.kernel.gram)(self.X))
 

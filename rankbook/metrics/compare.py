@@ -185,7 +185,7 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
     Raises
     ------
     UndefinedMetric
-        A ValueError: if all queries are empty.
+        If all queries are empty. This error is a ValueError.
     ValueError, TypeError
         If an argument is wrong, or only one query has a value.
 
@@ -383,7 +383,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
     Raises
     ------
     UndefinedMetric
-        A ValueError: if all queries are empty.
+        If all queries are empty. This error is a ValueError.
     ValueError, TypeError
         If an argument is wrong, or only one query has a value.
 

@@ -110,7 +110,7 @@ def best_cuts(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if there is no item, or all weights are 0.
+        If there is no item, or all weights are 0. This error is a ValueError.
     ValueError
         If there are three or more items, all with different levels: `y_true` then contains values,
         not levels.

@@ -90,7 +90,8 @@ def ndcg(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query of positive weight has a grade above 0 and `empty` is "skip".
+        If no query of positive weight has a grade above 0 and `empty` is "skip".
+        This error is a ValueError.
     TypeError
         If `y_true` contains pairs, which have no grades.
 
@@ -158,7 +159,7 @@ def average_precision(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query has a relevant item and `empty` is "skip".
+        If no query has a relevant item and `empty` is "skip". This error is a ValueError.
     TypeError
         If `y_true` contains pairs, which have no grades.
 
@@ -222,7 +223,7 @@ def precision_at_k(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query has a relevant item and `empty` is "skip".
+        If no query has a relevant item and `empty` is "skip". This error is a ValueError.
     TypeError
         If `y_true` contains pairs, which have no grades.
 
@@ -280,7 +281,7 @@ def recall_at_k(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query has a relevant item and `empty` is "skip".
+        If no query has a relevant item and `empty` is "skip". This error is a ValueError.
     TypeError
         If `y_true` contains pairs, which have no grades.
 
@@ -347,7 +348,7 @@ def hit_rate_at_k(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query has a relevant item and `empty` is "skip".
+        If no query has a relevant item and `empty` is "skip". This error is a ValueError.
     TypeError
         If `y_true` contains pairs, which have no grades.
 
@@ -420,7 +421,7 @@ def rank_biased_precision(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query has a relevant item and `empty` is "skip".
+        If no query has a relevant item and `empty` is "skip". This error is a ValueError.
     TypeError
         If `y_true` contains pairs, which have no grades.
 
@@ -560,7 +561,7 @@ def reciprocal_rank(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query has a relevant item and `empty` is "skip".
+        If no query has a relevant item and `empty` is "skip". This error is a ValueError.
     TypeError
         If `y_true` contains pairs, which have no grades.
 
@@ -630,7 +631,7 @@ def err(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query has a grade above 0 and `empty` is "skip".
+        If no query has a grade above 0 and `empty` is "skip". This error is a ValueError.
     ValueError
         If a grade is below 0 or above `max_grade`.
     TypeError
@@ -736,7 +737,7 @@ def rank_biased_overlap(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query has two different values and `empty` is "skip".
+        If no query has two different values and `empty` is "skip". This error is a ValueError.
     TypeError
         If `y_true` contains pairs, which have no grades.
 

@@ -81,7 +81,7 @@ def disagreement(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if there is no preference, or all weights are 0.
+        If there is no preference, or all weights are 0. This error is a ValueError.
     TypeError
         If `y_score` is a Preferences, which has to be the first argument.
 
@@ -143,7 +143,7 @@ def pair_accuracy(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if all queries are empty and `empty` is "skip".
+        If all queries are empty and `empty` is "skip". This error is a ValueError.
 
     Notes
     -----
@@ -213,7 +213,7 @@ def auc(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if no query has both values and `empty` is "skip".
+        If no query has both values and `empty` is "skip". This error is a ValueError.
     TypeError
         If `y_score` is a Preferences, which has to be the first argument.
 
@@ -303,7 +303,7 @@ def kendall_tau(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if all queries are empty and `empty` is "skip".
+        If all queries are empty and `empty` is "skip". This error is a ValueError.
     TypeError
         If `y_true` holds pairs, which have no grades.
 

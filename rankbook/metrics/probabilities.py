@@ -259,7 +259,7 @@ def brier_score(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if there is no preference, or all weights are 0.
+        If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
         If the link is no link, or given probabilities are outside 0 to 1.
 
@@ -312,7 +312,7 @@ def log_loss(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if there is no preference, or all weights are 0.
+        If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
         If the link is no link, or given probabilities are outside 0 to 1.
 
@@ -427,7 +427,7 @@ def reliability(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if there is no preference, or all weights are 0.
+        If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
         If an argument is out of range.
 

@@ -573,7 +573,7 @@ def over_blocks(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if the metric is undefined for every query.
+        If the metric is undefined for every query. This error is a ValueError.
     TypeError, ValueError
         As :func:`rankbook.metrics.by_query`.
 

@@ -150,7 +150,7 @@ def concordance(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if there is no comparable pair.
+        If there is no comparable pair. This error is a ValueError.
     ValueError
         If `train` has no patient under observation after an event that counts (pass a smaller
         `tau`), or its patients have two weights.
@@ -224,7 +224,7 @@ def dynamic_auc(
     Raises
     ------
     UndefinedMetric
-        A ValueError: if a time has no case or no control.
+        If a time has no case or no control. This error is a ValueError.
     ValueError
         If times do not rise, there are strata, patients have two weights, or `train` has no patient
         under observation after an event that counts.

@@ -171,8 +171,9 @@ def plot_path(
         weights with an L1 penalty, otherwise margins if the problem has preferences, otherwise
         coefficients. The coefficients of the linear Rayleigh problem are weights, too.
     which : array-like of int, optional
-        Indices of preferences, coefficients or weights (row by row for a matrix); by default six
-        with evenly spread ranks at the smallest lambda drawn.
+        Indices of the preferences, coefficients or weights to draw; a matrix is numbered row by
+        row. By default up to six are drawn, chosen so that their values at the smallest lambda
+        drawn have evenly spread ranks.
     ax : matplotlib Axes, default a new figure's
     n : int, default 300
         Curves are evaluated at n evenly spread lambdas and at the breakpoints (at most n of them,

@@ -212,8 +212,8 @@ class LambdaSlider(SetOnce):
         items of the problem. If there are more than 24, twelve items with evenly spread ranks at
         the initial lambda are shown.
     names : sequence, optional
-        Names of `items` or, without `items`, of all items of the problem. By default the names in
-        the preferences, otherwise numbers.
+        Names of the items shown; if `items` is not given, names of all items of the problem. By
+        default the names in the preferences, otherwise numbers.
     lam : float, optional
         Initial lambda; by default ``curve.choose()``, or without a curve the middle of the range.
 

@@ -202,8 +202,8 @@ class Certificate(Tabled):
     def is_optimal(self, tol: float = 1e-6) -> bool:
         """Whether the relative gap, both violations and the squared residual are at most `tol`.
 
-        Below a primal value of 1 the absolute gap counts, so the test proves no relative accuracy
-        for a minimum smaller than `tol`.
+        If the primal value is below 1, the test uses the absolute gap. It then proves no relative
+        accuracy if the minimum is smaller than `tol`.
         """
         tol = as_positive("tol", tol, zero=True)
         violations = self.box_violation, self.complementarity_violation

@@ -308,7 +308,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         return self.blocks.map(_zeros, self.summed.losses)
 
     def matvec(self, v: Parts) -> Parts:
-        """K v = X X'v, for Parts v."""
+        """Compute the product K v = X X'v, where v and the result have one vector per block."""
         return self.X @ (self.X.T @ v)
 
     @cached_property

@@ -317,7 +317,7 @@ class RayleighProblem(Tabled, SetOnce):
     def evaluated(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
-        """Scores of the items, and the squared norm, for weights (p,) or (p, k)."""
+        """Compute the scores of the items and the squared norm of functions (p,) or (p, k)."""
         return self.matvec(coef), float(np.sum(coef * coef))
 
     def function(self, coef: np.ndarray) -> LinearFunction | NystroemFunction:
@@ -422,7 +422,7 @@ class ClassPosterior:
         return np.concatenate(found) + np.log(self.priors[1] / self.priors[0])
 
     def predict_proba(self, X_new: ArrayLike) -> np.ndarray:
-        """The probabilities (m, 2) of the worse and the better class, equation (2)."""
+        """Compute the probabilities (m, 2) of the worse and the better class, equation (2)."""
         from scipy.special import expit
 
         odds = self.log_odds(X_new)

@@ -273,7 +273,7 @@ class JointItems:
         return self.problem.matvec(v.reshape(self.problem.coef_shape)).reshape(-1)
 
     def evaluated(self, coef=None, weights=None):
-        """Scores (n K,) of the items, and the square of the norm.
+        """Compute the scores (n K,) of the items and the squared norm of a function.
 
         See :class:`rankbook.kernels.linear_map.KernelMap`.
         """

@@ -536,8 +536,9 @@ def compare_solvers(
 
     Notes
     -----
-    The prediction solves no problem and lists no preferences. O(n log n); with lam also O(n d), and
-    for a nonlinear kernel its matrix, O(n^2 d), if it fits in memory.
+    Predicting the cost does not require solving the problem or enumerating its preferences. It
+    takes O(n log n), with lam also O(n d), and for a nonlinear kernel its matrix, O(n^2 d), if
+    this matrix fits in memory.
 
     Examples
     --------

@@ -289,8 +289,8 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
     Parameters
     ----------
     solver : str, type or instance, or a pair of a str or type and a dict of options
-        An instance is returned as it is; a name is looked up at run time first, then among
-        installed distributions.
+        An instance is returned unchanged. A name is searched first among the solvers registered
+        at run time, then in rankbook, then in other installed distributions.
     **options
         Passed to the class; they take precedence over the options of a pair.
 
