@@ -194,8 +194,9 @@ class LabelRanker(Ranker):
         the data; :class:`rankbook.LabelRankerCV` chooses a value by cross-validation.
     method : {"rankrls", "ranksvm"}, default "rankrls"
     kernel, gamma, degree, coef0
-        K on objects, as in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None
-        means 1/d. With "linear", add a constant feature for an order that all objects share.
+        Kernel K on objects, as in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default,
+        gamma=None means 1/d. With "linear", add a constant feature for an order that all objects
+        share.
     label_kernel : "identity", array-like of shape (k, k), or kernel, default "identity"
         L, the similarity of labels: a positive semi-definite matrix, or a kernel on the features
         that `fit` gets as `labels`: "linear", "rbf", "poly", a callable, or ``Kernel("rbf",
@@ -210,7 +211,7 @@ class LabelRanker(Ranker):
     Attributes
     ----------
     lam_, n_labels_ : float and int
-        The regularization parameter, and k.
+        The regularization parameter, and the number k of labels.
     label_names_ : ndarray of shape (k,)
         Columns of y, or the index of `labels` or of the label kernel, if they are text.
         ``label_names_[rank(X)]`` gives orders by name.
@@ -223,7 +224,7 @@ class LabelRanker(Ranker):
     labels_, label_kernel_, label_feature_names_
         Features (k, p) of the labels, the kernel on them, and names of the features.
     nystroem_map_ : NystroemMap
-        For an approximate kernel; `coef_` then refers to its coordinates.
+        Map of an approximate kernel; `coef_` then refers to its coordinates.
     function_, solution_, certificate_, solver_
         As in :class:`rankbook.RankSVM`; the function gives objects (p, d) their scores (p, k).
 
@@ -274,7 +275,7 @@ class LabelRanker(Ranker):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            With ``kernel="linear"`` also a sparse matrix.
+            Features of the objects. With ``kernel="linear"``, they may be a sparse matrix.
         y : array-like of shape (n, k), k >= 2
             Scores, higher is preferred. NaN marks a missing score, which is not compared. Convert
             orders and ranks to scores first, because `fit` cannot distinguish them from scores. For
@@ -435,7 +436,8 @@ class LabelRanker(Ranker):
         Parameters
         ----------
         X : array-like of shape (p, d)
-            With ``kernel="linear"`` also a sparse matrix; with "precomputed" the kernel (p, n).
+            Features of the objects. With ``kernel="linear"``, they may be a sparse matrix; with
+            "precomputed", pass the kernel (p, n).
         labels : array-like of shape (q, p), optional
             Features of other labels, to score these instead of the training labels. If
             `label_kernel` is a matrix, pass kernel values (q, k) between these and the training
@@ -449,7 +451,7 @@ class LabelRanker(Ranker):
 
         Notes
         -----
-        O(p n d + p n k), or O(p d k) for the linear kernel; with `labels` as well as O(n k q).
+        O(p n d + p n k), or O(p d k) for the linear kernel; with `labels`, O(n k q) more.
 
         Examples
         --------

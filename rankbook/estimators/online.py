@@ -294,26 +294,26 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         mean objective of a sample of preferences by at most `tol` times the objective. The test
         adds two standard errors; see :class:`rankbook.estimators.online.Monitor`.
     draws : float > 0, default 1.0
-        Steps of `partial_fit` as a multiple of the preferences of the batch, each counted with its
-        weight.
+        Number of steps that `partial_fit` takes for each preference of the batch (for a preference
+        of weight w, w times as many).
     max_updates : int, default 10_000_000
         Largest number of steps of `fit`.
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws the preferences; None stands for seed 0.
+        Seed for drawing the preferences; None stands for seed 0.
     query_weight : None, "equal" or array-like of shape (q,), default None
         As in :class:`rankbook.RankSVM`; the mean above then has these weights, and with "equal"
         each query is drawn equally often. A batch then takes one step for each of its queries.
         `partial_fit` accepts only "equal".
     offset : float >= 0, optional
-        By default the mean square length of a difference divided by lam, so that the first step
-        corrects one preference. 0 gives the steps 1 / (lam t) of Bagnell's lecture, where the first
-        steps are much longer.
+        Offset in the learning rate; by default the mean squared length of a difference of two
+        compared items, divided by lam, so that the first step corrects one preference. 0 gives the
+        steps 1 / (lam t) of Bagnell's lecture, where the first steps are much longer.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
     n_updates_, n_features_in_ : int
-        Number of steps taken, and of features.
+        Number of steps taken, and number of features.
     by_query_ : bool
         As in :class:`rankbook.RankSVM`.
     converged_ : bool
@@ -323,8 +323,9 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
 
     Notes
     -----
-    A step costs O(d), or the nonzeros of two sparse items; a batch O(n log n + d) more; memory O(d)
-    between batches. Sparse items are never made dense.
+    A step costs O(d), or the number of nonzero entries of two sparse items. A batch of n items
+    costs O(n log n + d) more. Between batches, the model takes O(d) memory. Sparse items are never
+    made dense.
 
     Examples
     --------
@@ -426,7 +427,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Scores (p,) of items X (p, d); higher is preferred.
 
-        An array, or what :meth:`set_output` asked for.
+        The result is an array, or the type chosen by :meth:`set_output`.
         """
         check_is_fitted(self, "coef_")
         items = self._read_rows(X, reset=False)
@@ -552,8 +553,8 @@ def class_numbers(y, classes):
 class OnlineSVC(ClassifierMixin, OnlineEstimator):
     """Linear support vector classifier that learns from a stream, one constraint at a time.
 
-    With more than two classes, there is one slack for each other class. See the chapter
-    :doc:`/book/streams`.
+    With more than two classes, an example has one constraint, with its own slack variable, for each
+    class except its own. See the chapter :doc:`/book/streams`.
 
     Parameters
     ----------
@@ -608,7 +609,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         sample_weight: ArrayLike | None = None,
         margin: ArrayLike | None = None,
     ) -> Self:
-        """Fit to examples X (n, d) with labels y (n,), slack scales >= 0 and margins > 0, (n,)."""
+        """Fit to examples X (n, d) with labels, slack scales >= 0 and margins > 0, each (n,)."""
         return self._learn_labels(X, y, None, sample_weight, margin)
 
     @keeping_features
@@ -633,7 +634,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         return self._read_rows(X, reset=False) @ self.coef_.T + self.intercept_
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Labels (p,) of examples X (p, d), an array or what :meth:`set_output` asked for."""
+        """Labels (p,) of examples X (p, d), an array or the type chosen by :meth:`set_output`."""
         scores = self.decision_function(X)
         number = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self._contained(self.classes_[number], X)

@@ -84,7 +84,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
     ranker_ : estimator
         The ranker, fitted to all items.
     n_features_in_, feature_names_in_
-        As in ``ranker_``.
+        Number and names of the features, as in ``ranker_``.
 
     Examples
     --------

@@ -221,29 +221,32 @@ class RankRLS(RankRLSBase):
         their features. All by default. With r row numbers and kernel="precomputed", X may be
         their kernel K_MR (n, r) alone.
     basis_method : {"random", "kmeans++", "rpcholesky"}, default "random"
-        How to choose a number of items; see :func:`rankbook.kernels.basis.choose_basis`.
+        Method that chooses the basis if `basis` is a number; see
+        :func:`rankbook.kernels.basis.choose_basis`.
     solver : str, type or instance, default "auto"
         "auto" takes "rls", "sparse-rls" with a basis, and "homotopy" for the L1 penalty. If the
         kernel matrix does not fit in memory, pass ``rankbook.get_solver("rls", directions=500)``.
     graph : None, "identity", matrix of weights or Preferences, default None
-        Graph of pairs in place of queries; "identity" is regression of the scores.
+        Graph of pairs that replaces the queries. With "identity", the function is fitted to the
+        scores themselves (plain regression).
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws the basis; None stands for seed 0.
+        Seed for drawing the basis; None stands for seed 0.
     penalty : {"l2", "l1"}, default "l2"
-        "l1" replaces lam |f|^2 by lam |w|_1 and selects features: for a linear kernel without a
-        basis and data in memory.
+        "l1" replaces lam |f|^2 by lam |w|_1 and selects features. It requires a linear kernel, no
+        basis, and data in memory.
     query_weight : None, "equal" or array-like of shape (q,), default None
-        Total weight of the pairs of each query, item weights and pairs of equal scores included, in
-        the order of the sorted ids; "equal" means 1 for each. Blocks do not accept an array. For
-        weights of levels, pass `preferences` from :meth:`rankbook.Preferences.from_scores` with
-        ``margin="difference"``, which lists the pairs and leaves out those of equal scores.
+        Total weight of the pairs of each query, in the order of the sorted query ids; "equal" means
+        1 for each. The total includes item weights and pairs of equal scores. Blocks do not accept
+        an array. For weights of levels, pass `preferences` from
+        :meth:`rankbook.Preferences.from_scores` with ``margin="difference"``, which lists the pairs
+        and leaves out those of equal scores.
 
     Attributes
     ----------
     lam_, solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_
         As in :class:`rankbook.RankSVM`; with a basis, `support_` numbers its items.
     statistics_ : RankingStatistics
-        Sums over queries, after a fit to blocks.
+        Sums over the queries that were added, after a fit to blocks or :meth:`partial_fit`.
 
     Examples
     --------
@@ -364,12 +367,13 @@ class RankRLS(RankRLSBase):
     ) -> Self:
         """Add whole queries to the training data.
 
-        They are items X (n, d), scores y and query ids (n,), or one query without ids, and item
-        weights (n,). Preferences made from scores may stand for all but the items, see :meth:`fit`.
+        Pass items X (n, d), their scores y (n,), query ids (n,) and item weights (n,). Without ids,
+        all items form one query. Preferences made from scores may replace y, qid and sample_weight,
+        see :meth:`fit`.
 
-        The first block fixes the features, and a basis given as a number is chosen among its items;
-        it may have a single item. As long as no scores differ in any query, all items are scored 0.
-        An error leaves the estimator unchanged. O(n p^2 + p^3).
+        The first block fixes the number of features. It may consist of a single item. If `basis` is
+        a number, the basis is chosen among the items of this block. As long as no scores differ in
+        any query, all items are scored 0. An error leaves the estimator unchanged. O(n p^2 + p^3).
 
         Raises
         ------
@@ -520,22 +524,23 @@ class RankRLSCV(RankRLSBase):
     gamma : float, None or array-like of float
         Kernel parameter, None for 1/d; or several values to try.
     cv : {"query", "loo", "lpo"}, int, splitter or iterable, default 5
-        Leave out each query, item or pair of items; a number of folds, by query if there are
-        several, else by item; a splitter; or pairs (training, validation) of rows that together
-        contain all rows. For preferences, "lpo" leaves out every two items that are compared.
+        "query", "loo" and "lpo" leave out each query, item or pair of items in turn. Otherwise a
+        number of folds of the queries, or of the items if there is only one query; a splitter; or
+        pairs (training, validation) of rows that together contain all rows. For preferences, "lpo"
+        leaves out every two items that are compared.
     metric : str or callable, default "disagreement"
         A name as for :func:`rankbook.metrics.scorer`, such as "ndcg@10", a metric of
         :mod:`rankbook.metrics`, or a function ``metric(y_true, y_score, qid)`` whose larger values
         are better, averaged over queries. "lpo" and preferences allow only "disagreement".
     graph : None or "identity", default None
-        "identity" is regression of the scores, as in :class:`rankbook.RankRLS`.
+        "identity" fits the function to the scores themselves, as in :class:`rankbook.RankRLS`.
     basis : int or array-like of int, optional
         Items that have coefficients in all folds: how many (drawn at random), or row numbers in X.
     degree, coef0
-        Of the kernel.
+        Parameters of the kernel, as in :class:`rankbook.kernels.kernel.Kernel`.
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws the basis and shuffles the folds. None draws the basis with seed 0 and assigns folds
-        in the order of the scores.
+        Seed for drawing the basis and shuffling the folds. With None, the basis is drawn with seed
+        0, and items are assigned to folds in the order of their scores.
     n_jobs : int, optional
         Number of gammas fitted in parallel, by joblib.
     fold_by : {"item", "pair", "group"}, default "item"
@@ -547,13 +552,14 @@ class RankRLSCV(RankRLSBase):
     Attributes
     ----------
     lam_, gamma_, best_value_ : float, float or None, and float
-        The best entry and its value. If several are equal, the largest lambda and then the smallest
-        gamma is chosen.
+        The chosen lambda and gamma, and their value of the metric. If several entries have equal
+        values, the largest lambda and then the smallest gamma is chosen.
     cv_values_, lams_, gammas_ : ndarray of shape (l, number of gammas), ndarray (l,) and list
         The metric of the left-out items for each lambda (row) and gamma (column).
     curve_, path_ : ValidationCurve and SolutionPath
-        The values for `gamma_` as a step function, and the solutions on all data for every lambda,
-        computed when first read, with up to n^2 numbers, and not for blocks.
+        The values for `gamma_` as a step function of lambda, and the solutions on all data for
+        every lambda. The path is computed when first read, stores up to n^2 numbers, and is not
+        available for blocks.
     n_dropped_ : int
         Number of preferences that are in no validation set; 0 for scores.
     solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_
@@ -658,9 +664,10 @@ class RankRLSCV(RankRLSBase):
 
         Notes
         -----
-        One decomposition for each gamma, and one more for the best of several. For each lambda
-        after it: O(n^2 s) for groups of s items, O(n^3) for all pairs. Folds of preferences take a
-        decomposition each. For "lpo" and "query", see the cost of each group in
+        The search takes one decomposition for each gamma, and one more for the best of several
+        gammas. Each lambda then costs O(n^2 s) if groups of s items are left out, and O(n^3) if all
+        pairs are. Each fold of preferences takes one more decomposition. For "lpo" and "query", see
+        the cost of each group in
         :func:`rankbook.selection.leave_preference_out.without_preferences`.
 
         Examples

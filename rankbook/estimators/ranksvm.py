@@ -128,18 +128,21 @@ class RankSVM(Ranker):
         flatter function. "scale" computes a default from the data, see
         :func:`rankbook.problems.scale.default_lam`; :class:`RankSVMCV` chooses a value.
     kernel, gamma, degree, coef0
-        As in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default, gamma=None means 1/d.
+        Kernel and its parameters, as in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default;
+        gamma=None means 1/d for d features.
     graph : {"full", "star"}, default "full"
-        All preferences, or only those through representatives of neighbouring levels.
+        Graph of preferences. "full" contains all pairs of different levels. "star" contains only
+        pairs of neighbouring levels that include the representative item of one of the two levels.
     solver : str, type or instance, default "auto"
         "auto" takes the solver that :func:`rankbook.compare_solvers` predicts to be the fastest. A
         pair of a name and a dict is a solver with options, such as ("path", dict(max_events=50)).
     penalty : {"l2", "l1"}, default "l2"
-        "l1" replaces lam/2 |f|^2 by lam |w|_1 and selects features; for the linear kernel only.
+        "l1" replaces lam/2 |f|^2 by lam |w|_1 and selects features. It requires a linear kernel.
     loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
-        For a score difference d that is t below the margin: "hinge" c max(0, t), "squared" c max(0,
-        t)^2, "logistic" c log(1 + exp(-d)). "plackett-luce" is for orders, grades and survival
-        times. A loss of your own is a :class:`rankbook.problems.smooth_losses.PairLoss`.
+        Loss of a preference of weight c whose score difference d falls short of its margin by t: c
+        max(0, t) for "hinge", c max(0, t)^2 for "squared", c log(1 + exp(-d)) for "logistic".
+        "plackett-luce" is for orders, grades and survival times. A loss of your own is a
+        :class:`rankbook.problems.smooth_losses.PairLoss`.
     approximate_kernel : int or "auto", optional
         Number of landmarks of a low-rank approximation of the kernel. "auto" doubles the number
         until `exact_certificate_` proves a relative gap of 0.01, or solves the exact problem if
@@ -147,11 +150,13 @@ class RankSVM(Ranker):
     progress : bool, default False
         Show a progress bar. Ctrl-C ends a fit and leaves the estimator as it was.
     query_weight : None, "equal" or array-like of shape (q,), default None
-        Total weight of the preferences of each query, in the order of the sorted ids; "equal" means
-        1 for each. `lam` has the unit of these totals. See :doc:`/guides/three_ways_to_weight`.
+        Total weight of the preferences of each query, in the order of the sorted query ids; "equal"
+        means 1 for each. `lam` has the unit of these totals. See
+        :doc:`/guides/three_ways_to_weight`.
     signs : array-like of shape (d,) or dict of names, optional
-        For a linear function: +1 for features with which the score must not fall, -1 for those with
-        which it must not rise, else 0. See :mod:`rankbook.problems.signs`.
+        Sign constraints of a linear function: +1 for a feature that must not lower the score when
+        it increases, -1 for one that must not raise it, 0 for the others. See
+        :mod:`rankbook.problems.signs`.
 
     Attributes
     ----------
@@ -162,10 +167,11 @@ class RankSVM(Ranker):
     support_, dual_coef_ : ndarrays of shape (s,), int and float
         For other kernels, f(x) = sum_j dual_coef_[j] k(x, X[support_[j]]).
     pair_coef_ : ndarray of shape (p,)
-        Coefficients of pair features, which `predict` leaves out.
+        Coefficients of the pair features. The method `predict` does not use them.
     function_, solution_, certificate_, exact_certificate_
-        The function; the Solution with the training data, not in a pickle; its certificate; and,
-        for an approximate kernel, the certificate for the exact one, computed in O(n^2 d).
+        The ranking function; the Solution with the training data, which pickles omit; its
+        certificate; and, for an approximate kernel, the certificate for the exact kernel, computed
+        in O(n^2 d).
     calibration_, by_query_, item_names_
         Result of :meth:`calibrate`; whether :meth:`score` needs query ids; and names of the
         training items, if X was a data frame with named rows.
@@ -570,48 +576,57 @@ class RankSVMCV(Ranker):
     Parameters
     ----------
     kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs
-        As in :class:`rankbook.RankSVM`. "auto" takes a solver of paths; the curve is exact, except
-        with "epsilon" and "newton", whose solutions have a relative gap of at most 1e-3.
+        As in :class:`rankbook.RankSVM`. "auto" takes a solver that computes paths. The curve is
+        exact, except with "epsilon" and "newton", whose solutions have a relative gap of at most
+        1e-3.
     gamma : float, None or array-like of float
         Kernel parameter, or several values, of which the one with the best curve is chosen.
     cv : int, splitter or iterable, default 5
-        Number of folds, by query if there are several queries, else by item; a scikit-learn
-        splitter; or pairs of rows: a given split is ``cv=[(training, validation)]``. The final
-        model is fitted to all rows.
+        Number of folds of the queries, or of the items if there is only one query; a scikit-learn
+        splitter; or pairs of arrays of row numbers: a given split is ``cv=[(training,
+        validation)]``. The final model is fitted to all rows.
     rule : {"widest", "largest", "one_se"}, default "widest"
         Choose the middle of the widest best interval, the largest best lambda, or the largest
         within one standard error of the best.
     metric : str, default "disagreement"
         "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map"),
         "reciprocal_rank" (or "mrr"), or "log_loss" for losses with probabilities; see
-        :func:`rankbook.validation_curve`. Item weights count for the first two only.
+        :func:`rankbook.validation_curve`. Only the first two use item weights.
     k : int, optional
-        Number of ranks that count for "ndcg".
+        Number of ranks that count for "ndcg"; all by default.
     lam_min_ratio : float or None, default 1e-6
-        Where paths end, as a share of the largest lambda that matters; None means at their end.
+        Lambda at which each path ends, divided by `lam_max` of the hinge loss (for other smooth
+        losses, see :func:`rankbook.paths.ranges.lam_unit`). With None, a path ends at its last
+        breakpoint.
     n_jobs : int, optional
         Number of folds fitted in parallel, by joblib. The result does not depend on it.
     progress : bool, default False
         Show a progress bar over the folds and over the steps of the solver.
     random_state : None, int, numpy Generator or RandomState, default None
-        Shuffles the folds if `cv` is a number. None assigns them in the order of the scores.
+        Seed for shuffling the folds if `cv` is a number. With None, the items are assigned to folds
+        in the order of their scores.
     fold_by : {"item", "pair", "group", "order"}, default "item"
         What a fold of preferences leaves out: items, single preferences (or whole groups of them,
-        with `groups`), all items of a group, or orders. Preferences across folds are dropped.
+        with `groups`), all items of a group, or orders. Preferences between items of different
+        folds are dropped.
 
     Attributes
     ----------
     lam_, best_ : float and list of (float, float)
-        The chosen lambda, and every interval of lambda with the best mean, for all data: the lambda
-        of a fold is divided by its share of the total weight of the preferences.
+        The chosen lambda, and every interval of lambda with the best mean value of the metric. Both
+        apply to the fit on all data: the lambda of a fold is divided by its share of the total
+        weight of the preferences.
     curve_, fold_curves_, standard_error_ : ValidationCurve, list of them, and float
-        Mean over folds, each fold, and the standard error of the mean at the choice.
+        The mean of the curves of the folds, the curve of each fold, and the standard error of the
+        mean at the chosen lambda.
     fold_status_, path_solver_ : list of str, and str
-        How the path of each fold ended, and by which solver.
+        The status of each fold's path (see :class:`SolutionPath`), and the name of the solver of
+        the paths.
     gamma_, gammas_, gamma_curves_ : float or None, and lists
         The chosen gamma, those that were tried, and the mean curve of each.
     path_ : SolutionPath
-        Solutions on all data over the range of `curve_`, computed when first read; not stored.
+        Solutions on all data over the range of `curve_`, computed when first read and not stored in
+        files.
     n_dropped_ : int
         Number of preferences in no validation set, because their items are in different folds.
     solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_, pair_coef_
@@ -640,7 +655,7 @@ class RankSVMCV(Ranker):
 
     @cached_property
     def path_(self) -> SolutionPath:
-        """The solutions on all data, by the solver of the folds."""
+        """The solutions on all data, computed by the solver of the folds."""
         problem = self.solution_.problem
         end = min(float(self.curve_.breaks[-1]), lam_unit(problem))
         return followed(problem, shared_follower(problem, self.solver), end or None)[0]

@@ -203,15 +203,16 @@ class RayleighRanker(RayleighBase):
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
         How to choose the items that span the subspace, see :class:`rankbook.NystroemMap`.
     n_neighbors, metric : int, default 2, and str, callable or transformer, default "euclidean"
-        Parameters of the graph of all items, see
+        Number of neighbours and metric of the neighbour graph of all items, see
         :func:`rankbook.kernels.neighbours.neighbour_graph`.
     neighbours : {"auto", "exact", "approximate"}, default "auto"
         How to search for neighbours. "approximate" needs pynndescent (the extra rankbook[large]).
         "auto" uses it above about 100,000 items, if it is installed and finds 90 % of them.
     unlabelled : number or False, optional
-        Mark of unlabelled items in y, False for none; by default -1, or NaN if y contains NaN.
+        Value that marks unlabelled items in `y`, or False if all items are labelled; by default -1,
+        or NaN if y contains NaN.
     random_state : None, int, numpy Generator or RandomState, default None
-        Draws the pivots, unless they are greedy; None stands for seed 0.
+        Seed for drawing the pivots, unless they are "greedy"; None stands for seed 0.
     solver : str, type or instance, default "rayleigh"
 
     Attributes
@@ -396,7 +397,7 @@ def fold_areas(problem, fold, y, lams, weights, components):
 class RayleighRankerCV(RayleighBase):
     """Semi-supervised ranking of two classes with options chosen by cross-validation.
 
-    A fold hides the labels of some labelled items; the items stay. See
+    Each fold hides the labels of some items, which then serve as unlabelled items. See
     :class:`rankbook.RayleighRanker` and the chapter :doc:`/book/few_labels`.
 
     Parameters
@@ -406,22 +407,22 @@ class RayleighRankerCV(RayleighBase):
         choose), manifold weights >= 0, numbers of components (or None for all), and gammas of the
         kernel, None for 1/d.
     cv : int, splitter or iterable, default 5
-        Folds of the labelled items, by class; a splitter; or pairs (training, validation). A
-        splitter and pairs refer to the labelled items only, numbered in their order.
+        Number of folds of the labelled items, stratified by class; a splitter; or pairs (training,
+        validation). A splitter and pairs refer to the labelled items only, numbered in their order.
     n_neighbors, kernel, degree, coef0, pivots, metric, unlabelled, neighbours
         As in :class:`rankbook.RayleighRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
-        Shuffles the folds and draws the pivots. None assigns folds class by class, and draws pivots
-        with seed 0.
+        Seed for shuffling the folds and drawing the pivots. With None, folds are assigned class by
+        class, and pivots are drawn with seed 0.
     n_jobs : int, optional
         Number of gammas fitted in parallel, by joblib.
 
     Attributes
     ----------
     lam_, manifold_weight_, n_components_, gamma_, best_value_
-        The best entry and its value. Of equal values (to 1e-12) the simplest entry is taken: the
-        largest lambda, then the fewest components, the smallest manifold weight, the smallest
-        gamma.
+        The best entry of the grid and its mean AUC. If several values agree to 1e-12, the simplest
+        entry is chosen: the largest lambda, then the fewest components, the smallest manifold
+        weight, the smallest gamma.
     cv_values_ : ndarray of shape (l, m, p, g)
         The AUC, as a mean over folds, for each entry of the grid.
     fold_values_ : ndarray of shape (number of folds, l, m, p, g)

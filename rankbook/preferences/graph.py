@@ -353,7 +353,9 @@ class Preferences(SetOnce):
         qid : array-like of shape (n,), optional
             Query ids, in any order; one query by default. Only items of one query are compared.
         graph : {"full", "star"}, default "full"
-            All preferences, or only those through representatives of neighbouring levels.
+            Graph of preferences. "full" contains all pairs of different levels. "star" contains
+            only pairs of neighbouring levels that include the representative item of one of the two
+            levels.
         margin : {"one", "difference"}, default "one"
             Required difference of scores: 1, so that only the order of y matters, or the difference
             of the two entries of y. A larger difference has no cost. With "difference" the
