@@ -175,11 +175,11 @@ class BasisMap(KernelMap):
 
     @cached_property
     def landmarks(self) -> np.ndarray:
-        """Items (r, d) that carry coefficients: the basis, or all items."""
+        """Items (r, d) that have coefficients: the basis, or all items."""
         return self.X if self.basis is None else self.X[self.basis]
 
     def columns(self, items: slice | np.ndarray) -> np.ndarray:
-        """Rows of K_MR for some items (a slice or indices), shape (len, r)."""
+        """Compute the kernel (len, r) between some items (a slice or indices) and the basis."""
         if "table" in self.__dict__:
             return self.table[items]
         if self.is_factored:
@@ -190,7 +190,7 @@ class BasisMap(KernelMap):
 
     @cached_property
     def table(self) -> np.ndarray:
-        """K_MR (n, r)."""
+        """The kernel K_MR (n, r) between all items and the basis."""
         require_memory(
             8 * self.n_items * self.landmarks.shape[0],
             f"the kernel of {self.n_items:,} items and {self.landmarks.shape[0]:,} of the basis",
@@ -200,7 +200,7 @@ class BasisMap(KernelMap):
 
     @cached_property
     def basis_gram(self) -> np.ndarray:
-        """K_RR (r, r), checked like every Gram matrix."""
+        """The Gram matrix K_RR (r, r) of the basis, checked like every Gram matrix."""
         if self.is_factored:
             return products(self.landmarks, self.landmarks)
         whole = self.kernel.name == "precomputed" and not self.is_narrow

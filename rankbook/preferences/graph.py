@@ -243,10 +243,9 @@ class Preferences(SetOnce):
         Margins delta: the required differences of scores, of any sign; 1 by default.
     pair_features : array-like of shape (m,) or (m, p), optional
         Features of pairs, such as home advantage, from the point of view of the better item: +1 if
-        it had the advantage, -1 if the worse item had it, 0 if neither had it. Or any other
-        difference, such as the difference in length of two answers.
-        :class:`rankbook.RankSVM` learns a coefficient for each, see
-        :mod:`rankbook.problems.pair_features`.
+        it had the advantage, -1 if the worse item had it, 0 if neither had it. They may also be any
+        other difference, such as the difference in length of two answers. :class:`rankbook.RankSVM`
+        learns a coefficient for each, see :mod:`rankbook.problems.pair_features`.
 
     Raises
     ------
@@ -266,8 +265,8 @@ class Preferences(SetOnce):
     survival : structured ndarray of shape (n,), or None
         Times from which the graph was made, in the fields event and time.
     levels : tuple of ndarray of shape (n,), or None
-        Order of the items of a graph made from scores, and, in that order, the positions where the
-        level and the query of each begin.
+        For a graph made from scores: the order of the items, and, for each item in this order, the
+        position where its level begins and the position where its query begins.
     better_weight, worse_weight : ndarray of shape (n,), or None
         Weights of the items as the better and as the worse item of a preference, whose weight is
         the product of the two. Both are the same array if each item has one weight; see
@@ -376,7 +375,7 @@ class Preferences(SetOnce):
         Raises
         ------
         ValueError
-            If y is empty or not finite, lengths disagree, or a name is unknown.
+            If y is empty or not finite, lengths disagree, or an option is unknown.
 
         Notes
         -----
@@ -648,7 +647,7 @@ class Preferences(SetOnce):
             clicked. "all-others": a clicked item is preferred to all others of the session, clicked
             or not; without `propensity` this favours the order in which items were shown.
         items : sequence of n distinct names, optional
-            As in :meth:`from_pairs`; they include all items that were shown.
+            Names of the items, as in :meth:`from_pairs`. They include all items that were shown.
         propensity : str or array-like of shape (n,), optional
             Column of the probability, in (0, 1], that the user examined the row's rank; see
             :func:`rankbook.click_propensities`. The preferences of a click have weight
@@ -1098,7 +1097,7 @@ class Preferences(SetOnce):
         return self._with_item_weights(better, better if one else locked(items * self.worse_weight))
 
     def incidence(self) -> "csr_array":
-        """Build the sparse matrix P of equation (7), +1 at the better and -1 at the worse item.
+        """Build the sparse matrix P (m, n), with +1 at the better and -1 at the worse item.
 
         Returns
         -------

@@ -36,7 +36,7 @@ class Orders(Tabled, SetOnce):
     Attributes
     ----------
     n_items, n_orders : int
-        An item may be in any number of orders.
+        Number of items and of orders. An item may be in any number of orders.
     items : tuple or None
         Names of the items in the order of their rows, if the items had names.
     item, order, group : ndarrays of shape (N,), int
@@ -157,7 +157,7 @@ class Orders(Tabled, SetOnce):
             Whether items that an order does not name were unavailable ("absent"), or available but
             not chosen ("last"). With "last" an order has a place for every item.
         ties : {"breslow", "efron"}, default "breslow"
-            How tied choices are counted, see :mod:`rankbook.preferences.choices`.
+            Method for tied choices, see :mod:`rankbook.preferences.choices`.
         ranking, item, rank : str
             Columns of a table, as in :meth:`rankbook.Preferences.from_rankings`.
 
@@ -239,7 +239,7 @@ class Orders(Tabled, SetOnce):
             As in :meth:`rankbook.Preferences.from_survival`; each stratum is an order. A patient of
             weight 2 counts as two.
         ties : {"breslow", "efron"}, default "breslow"
-            How events at the same time are counted, see :mod:`rankbook.preferences.choices`.
+            Method for events at the same time, see :mod:`rankbook.preferences.choices`.
 
         Returns
         -------
@@ -306,7 +306,7 @@ class Orders(Tabled, SetOnce):
 
     @cached_property
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts of the groups and N, and the first group of each order and the group count."""
+        """First places of the groups, then N; first groups of the orders, then the group count."""
         groups = np.searchsorted(self.group, np.arange(self.group[-1] + 2 if self.item.size else 1))
         first = self.order[groups[:-1]]
         orders = np.searchsorted(first, np.arange(self.n_orders + 1))

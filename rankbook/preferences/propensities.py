@@ -68,7 +68,8 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
     log : data frame or dict of columns
         A row for each item that was shown, clicked or not.
     item, rank, click : str or array-like of shape (n,)
-        Columns: what was shown, its rank, and whether it was clicked (True and False, or 1 and 0).
+        Columns of the log: the item that was shown, its rank, and whether it was clicked (True and
+        False, or 1 and 0).
     query : str or array-like of shape (n,), optional
         Column of the query. An item is then the pair of query and item, and standard errors assume
         that queries are independent; by default they assume that items are.

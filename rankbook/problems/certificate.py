@@ -106,21 +106,21 @@ class Certificate(Tabled):
     box_violation : float
         Largest excess of a multiplier over its box [0, c], in units of c (0 for a box of width 0).
     complementarity_violation : float
-        Largest misplaced share of a multiplier times its distance from the margin, in units of the
-        margin.
+        Largest product of the misplaced share of a multiplier and the distance of its preference
+        from the margin, in units of the margin.
     gradient : float
         Norm of the gradient (for RankRLS, of half the gradient); 0 for a nondifferentiable loss.
     relative_residual : float
         Norm of the gradient divided by its value for f = 0; 0 if it is no more than a rounding
         error.
     dropped : int
-        RankRLS: items of the basis that depend linearly on the others in feature space, up to
-        rounding. They have no coefficients. Unless they are copies of other items, the lower bound
-        accounts for what they might add.
+        For RankRLS, the number of items of the basis that depend linearly on the others in feature
+        space, up to rounding. They have no coefficients. Unless they are copies of other items, the
+        lower bound accounts for what they might add.
     rounding : float
         Bound on the rounding error of each of the two bounds.
     quotient, quotient_max : float or None
-        RayleighRanker: the Rayleigh quotient of w, and an upper bound on the quotients of all
+        For RayleighRanker, the Rayleigh quotient of w, and an upper bound on the quotients of all
         directions.
 
     Examples
@@ -247,7 +247,7 @@ class SmoothedDual:
 
 # %% ../../nbs/problems/certificate.ipynb #c005
 class Solution(Tabled, SetOnce):
-    """Solution at one lambda, with a certificate that the library computes.
+    """Solution at one lambda, with a certificate that rankbook computes.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ class Solution(Tabled, SetOnce):
 
     @cached_property
     def function(self) -> Any:
-        """The function without the problem and its data, sufficient for prediction."""
+        """The function without the problem and its data. It is sufficient for prediction."""
         if self._weights is None:
             return self.problem.function(self._coef)
         return self.problem.function(weights=self._weights)
@@ -365,7 +365,7 @@ class Solution(Tabled, SetOnce):
         warn(message.strip(), ConvergenceWarning)
 
     def said_by(self, solver: str, problem: Any, lam: float) -> "Solution":
-        """The same solution for `problem` and `lam`, with the name of the solver that ran."""
+        """Return this solution for `problem` and `lam`, with the name of the solver that ran."""
         return Solution(problem, lam, self._coef, self.dual, solver, dict(self.info), self._weights)
 
     def proven(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
@@ -379,7 +379,8 @@ class Solution(Tabled, SetOnce):
         Returns
         -------
         ndarray of shape (p,), bool
-            All False for the L1 penalty, because a linear program may have many optima.
+            True where the sign is proven. All entries are False for the L1 penalty, because a
+            linear program may have many optima.
 
         Examples
         --------

@@ -244,9 +244,11 @@ class LabelRankRLSProblem(LabelMap, RankRLSProblem):
         Scores of k labels. A missing score, NaN, is not compared. Objects with fewer than two
         scores are left out.
     kernel, gamma : Kernel, str or callable, and float, optional
-        K, a :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
+        Kernel K on the objects: a :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma;
+        gamma=None means 1/d.
     label_kernel : "identity" or array-like of shape (k, k), default "identity"
-        L, positive semi-definite. With the identity, each label has a separate function.
+        Kernel matrix L of the labels, positive semi-definite. With the identity, each label has a
+        separate function.
     object_weight : array-like of shape (n,), optional
         Weights >= 0 of the pairs of each object.
 

@@ -180,8 +180,8 @@ def suggest_pairs(
     -----
     Pairs are sorted by abs(f(x) - f(x')) / |k_x - k_x'|, the smallest radius of a ball around f
     that contains functions of both orders. Pairs whose order ``solution.certificate`` does not
-    prove come first. O(n log n), and O(d) for each pair examined; a kernel that is not linear takes
-    its Gram matrix.
+    prove come first. O(n log n), and O(d) for each pair examined; a nonlinear kernel needs its Gram
+    matrix.
 
     Examples
     --------

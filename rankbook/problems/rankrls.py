@@ -159,7 +159,7 @@ def measured(problem):
 class RankRLSProblem(Tabled, BasisMap):
     """Problem of ranking by regularized least squares, for every lambda.
 
-    Minimise (y - f)' L (y - f) + lam |f|^2, equation (6).
+    Minimise (y - f)' L (y - f) + lam |f|^2, equation (6) of Tsivtsivadze et al. (2008).
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class RankRLSProblem(Tabled, BasisMap):
     kernel, gamma : Kernel, str or callable, and float, optional
         A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     basis : array-like of int, optional
-        Items that may carry coefficients (section 4); all by default.
+        Row numbers of the items that may have coefficients (the basis); all by default.
     item_weight : array-like of shape (n,), optional
         Item weights >= 0: an item of weight 2 counts as two, and the weight of a pair is the
         product of its two item weights. A graph of weights does not accept item weights.

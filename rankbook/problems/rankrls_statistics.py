@@ -62,8 +62,8 @@ class RankingStatistics:
         Items that have coefficients. Without a basis the function is linear, f(x) = w'x.
     graph : None, or "identity" for plain regression
     kernel, gamma : Kernel, str or callable, and float, optional
-        A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma, for a basis; not
-        "precomputed".
+        Kernel between items and basis: a :class:`rankbook.kernels.kernel.Kernel` other than
+        "precomputed", or its name and gamma.
 
     Attributes
     ----------

@@ -80,8 +80,8 @@ class RankSVMProblem(Tabled, KernelMap):
         Items; for ``kernel="precomputed"`` their Gram matrix (n, n). A linear kernel takes float32
         rows and scipy's CSR matrices, too.
     prefs : Preferences or Orders
-        At least one. Orders are for loss="plackett-luce", which turns preferences of scores or
-        survival times into orders.
+        Preferences between the items, at least one. Orders are for loss="plackett-luce", which
+        turns preferences of scores or survival times into orders.
     kernel, gamma : Kernel, str or callable, and float, optional
         A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     penalty : {"l2", "l1"}, default "l2"
@@ -215,7 +215,7 @@ class RankSVMProblem(Tabled, KernelMap):
 
     @cached_property
     def lam_max(self) -> float:
-        """The lambda above which every preference is short of its margin (section 5.1).
+        """The lambda above which every preference is short of its margin.
 
         For the L1 penalty it is the lambda above which w = 0. It is 0 if the value is a rounding
         error, and infinite for a smooth loss with the L2 penalty, because the solution then changes
@@ -225,7 +225,7 @@ class RankSVMProblem(Tabled, KernelMap):
 
     @cached_property
     def hinge_lam_max(self) -> float:
-        """The `lam_max` of the hinge with the same penalty."""
+        """The `lam_max` of the problem with the hinge loss and the same penalty."""
         return self.penalty.lam_max(self)
 
     def gradient_scatter(self) -> float:
@@ -252,29 +252,31 @@ class RankSVMProblem(Tabled, KernelMap):
         return kernel_scatter(self, (gradient / np.sqrt(cost)) ** 2, group) if cost > 0 else 0.0
 
     def hessian_product(self, bands: tuple, p: np.ndarray) -> np.ndarray:
-        """X'BX p (d,) for a linear kernel, see :mod:`rankbook.problems.ranksvm`."""
+        """Compute X'BX p (d,) for a linear kernel, see :mod:`rankbook.problems.ranksvm`."""
         return hessian_product(self.X, self.summed, bands, p)
 
     def hessian(self, bands: tuple) -> np.ndarray:
-        """X'BX (d, d)."""
+        """Compute the Hessian X'BX (d, d) of the loss, for the curvature B given by `bands`."""
         return hessian(self.X, self.summed, bands)
 
     def sums_at(self, f: np.ndarray, derivative: Derivative) -> tuple[Sums, np.ndarray, float]:
-        """Sums at scores f (n,) and products X'g (d,) and f'g with the score gradient g (n,).
+        """Loss sums at scores f (n,) and products X'g (d,) and f'g with the score gradient g (n,).
 
-        For a linear kernel. O(n log n + n d) if preferences are counted, else O(m + n d).
+        The method requires a linear kernel. O(n log n + n d) if preferences are counted, else O(m +
+        n d).
         """
         sums = self.summed.evaluate(f, derivative)
         return sums, rmatvec(self.X, sums.score_gradient), float(f @ sums.score_gradient)
 
     @cached_property
     def at_zero(self) -> tuple[Sums, np.ndarray, float]:
-        """Sums at f = 0, w = X'g (d,) and the curvature w'X'BXw, for a linear kernel.
+        """Loss sums at f = 0, w = X'g (d,) and the curvature w'X'BXw, for a linear kernel.
 
-        No array with an entry per item is kept. Entries of w are set to 0 if they are rounding
-        errors (not for items in blocks) or violate the signs. The curvature of the hinge is 0. For
-        the squared hinge without signs and with counted preferences, the returned curvature is also
-        0; the sums then keep their bands, from which it can be computed.
+        g is the score gradient and B the curvature of the loss. No array with an entry per item is
+        kept. Entries of w are set to 0 if they are rounding errors (not for items in blocks) or
+        violate the signs. The curvature of the hinge is 0. For the squared hinge without signs and
+        with counted preferences, the returned curvature is also 0; the sums then keep their bands,
+        from which it can be computed.
         """
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
         if isinstance(sums.score_gradient, np.ndarray):

@@ -283,7 +283,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         return BlockedLoss(self.blocks, self.query_weight, self.loss)
 
     def sums_at(self, f: Parts, derivative: Derivative) -> tuple[Sums, np.ndarray, float]:
-        """Sums at scores f, and products X'g (d,) and f'g with the score gradient g. One pass.
+        """Loss sums at scores f, and products X'g (d,) and f'g with the score gradient g. One pass.
 
         The bands are :class:`Bands`, so :meth:`mean_curvature` needs no further pass.
         """
@@ -293,7 +293,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         return replace(sums, bands=Bands(sums.bands, along)), correlation, product
 
     def mean_curvature(self, bands: Bands) -> float:
-        """As in :class:`RankSVMProblem`, for the bands of :meth:`sums_at`. O(1)."""
+        """The estimate of :class:`RankSVMProblem`, for the bands of :meth:`sums_at`. O(1)."""
         return max(0.0, bands.along_signs) / self.n_items
 
     def gradient_scatter(self) -> float:
@@ -318,12 +318,12 @@ class BlockRankSVMProblem(RankSVMProblem):
         return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
 
     def hessian_product(self, bands: Parts, p: np.ndarray) -> np.ndarray:
-        """X'BX p (d,). A pass over the items."""
+        """Compute X'BX p (d,) in one pass over the items."""
         items, losses = self.blocks.items, self.summed.losses
         return self.blocks.reduce(_product, items, losses, bands.bands, p)
 
     def hessian(self, bands: Parts) -> np.ndarray:
-        """X'BX (d, d). Costs a pass over the items, in which each block returns d^2 numbers."""
+        """Compute X'BX (d, d) in one pass over the items; each block returns d^2 numbers."""
         return self.blocks.reduce(_hessian, self.blocks.items, self.summed.losses, bands.bands)
 
     @cached_property

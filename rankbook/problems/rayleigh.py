@@ -173,7 +173,7 @@ class SemiSupervisedData:
 class RayleighProblem(Tabled, SetOnce):
     """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient.
 
-    Minimise w'Aw / 2 - w'(mu+ - mu-), equation (5), for every lam.
+    Minimise w'Aw / 2 - w'(mu+ - mu-), equation (5) of Ralaivola (2009), for every lam.
 
     Parameters
     ----------
@@ -188,7 +188,8 @@ class RayleighProblem(Tabled, SetOnce):
         Value that marks unlabelled items in y, or False for none. Required if y contains only -1
         and 1.
     manifold_weight : float >= 0, default 1.0
-        The gamma of equation (5). With 0 no graph is built.
+        Weight of the penalty on different scores of neighbours, the gamma of equation (5). With 0,
+        no graph of neighbours is built.
     n_components : int >= 1 or None, default 10
         Dimension p of the subspace. None takes all directions that the items span. With a linear
         kernel, None gives a linear function of X.
@@ -305,7 +306,7 @@ class RayleighProblem(Tabled, SetOnce):
         return float(max(0.0, values[0] - len(values) * np.finfo(float).eps * np.abs(values).max()))
 
     def with_manifold_weight(self, manifold_weight: float) -> Self:
-        """Return the problem with another manifold weight, with shared subspace and graph."""
+        """Return the problem with another manifold weight. It shares the subspace and the graph."""
         return self.replaced(
             manifold_weight=as_positive("manifold_weight", manifold_weight, zero=True)
         )

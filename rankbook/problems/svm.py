@@ -285,8 +285,9 @@ class JointItems:
 class MulticlassSVMProblem(LabelledProblem):
     """Support vector machine for K classes, without intercept.
 
-    Each example has one slack for each other class. Minimise lam/2 sum_a |f_a|^2 + the sum over
-    examples i of class a and classes b != a of s_i max(0, margin_i - (f_a(x_i) - f_b(x_i))).
+    Each example has one slack variable for each class except its own. Minimise lam/2 sum_a |f_a|^2
+    + the sum over examples i of class a and classes b != a of s_i max(0, margin_i - (f_a(x_i) -
+    f_b(x_i))).
 
     Parameters
     ----------
