@@ -131,7 +131,7 @@ def calibrate(
     Raises
     ------
     UndefinedMetric
-        If there is no preference of positive weight. It is a ValueError.
+        If there is no preference of positive weight. This error is a ValueError.
     ValueError
         If an argument is out of range.
 
