@@ -68,7 +68,7 @@ class Block:
     name : str, default "block"
         Name of the block in error messages.
     first : int, default 0
-        Row number of its first item in the source.
+        Row number of the first item of the block in the source.
     copy : bool, default True
         Whether the block keeps copies. With False it refers to your arrays where no conversion is
         needed, so you must not change them.
@@ -296,7 +296,7 @@ class Blocks:
     Parameters
     ----------
     blocks : iterable of Block or Stored
-        At least one.
+        Blocks of whole queries, at least one.
 
     Attributes
     ----------

@@ -667,7 +667,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         If partitions do not agree, an entry is not finite, or, without `shuffle`, a query spans two
         partitions. The message names the partition and row, or the query and both partitions.
     ConnectionError
-        If the scheduler is gone.
+        If the connection to the scheduler is lost.
 
     Notes
     -----

@@ -208,7 +208,7 @@ def make_mixture(n_per_class: int = 100, seed: int = 0) -> Dataset:
     Parameters
     ----------
     n_per_class : int, default 100
-        Points of each class, at least 1.
+        Number of points of each class, at least 1.
     seed : int, default 0
 
     Returns
@@ -473,9 +473,9 @@ def load(name: str) -> Dataset:
     Raises
     ------
     ValueError
-        If there is no such data set, or its file differs from the original.
+        If no data set has this name, or the file of the data set differs from the original.
     OSError
-        If its file is not in the folder RANKBOOK_DATA and cannot be downloaded.
+        If the file of the data set is not in the folder RANKBOOK_DATA and cannot be downloaded.
 
     Examples
     --------

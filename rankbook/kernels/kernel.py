@@ -106,7 +106,8 @@ class Kernel(SetOnce):
     Parameters
     ----------
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
-        A callable takes two matrices (n, d) and (p, d) and returns the (n, p) matrix.
+        Name of the kernel, or a callable that takes two matrices (n, d) and (p, d) and returns the
+        (n, p) kernel matrix.
     gamma : float > 0, optional
         Scale of "rbf" and "poly", in units of 1/x^2; 1/d by default. Not used by other kernels.
     degree : int >= 1, default 3
@@ -117,7 +118,8 @@ class Kernel(SetOnce):
     Raises
     ------
     ValueError
-        For an unknown name (the nearest known one is named) or a parameter out of range.
+        If the name is unknown (the message names the nearest known one), or a parameter is out of
+        range.
 
     Examples
     --------

@@ -128,9 +128,10 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
     Raises
     ------
     TypeError
-        If `function` is not callable; later, if it returns a value that is no real number.
+        If `function` is not callable. When the kernel is computed: if it returns a value that is
+        not a real number.
     ValueError
-        If there is no object; later, if a number is outside the list.
+        If there is no object. When the kernel is computed: if a number is outside the list.
 
     Notes
     -----
@@ -238,8 +239,8 @@ def joint(
     Raises
     ------
     ValueError
-        If a matrix is not positive semi-definite; later, if items have too few columns or unknown
-        numbers.
+        If a matrix is not positive semi-definite. When the kernel is computed: if items have too
+        few columns or unknown numbers.
 
     Notes
     -----

@@ -180,7 +180,7 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
     Returns
     -------
     Interval
-        With `value`, `low`, `high`, `confidence`, `n_queries` and the name `metric`.
+        Interval with the attributes `value`, `low`, `high`, `confidence`, `n_queries` and `metric`.
 
     Raises
     ------

@@ -261,12 +261,14 @@ def brier_score(
     UndefinedMetric
         If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
-        If the link is no link, or given probabilities are outside 0 to 1.
+        If `link` is neither "logistic" nor None nor an object with a method `probability`, or a
+        given probability is outside 0 to 1.
 
     Notes
     -----
-    A mean over preferences, not over queries. Every pair needs its own probability: O(m) time for m
-    preferences, about 10 s for 10^8, and O(n) memory, because counted preferences are not listed.
+    The score is a mean over preferences, not over queries. Every pair needs its own probability:
+    O(m) time for m preferences, about 10 s for 10^8, and O(n) memory, because counted preferences
+    are not listed.
 
     References
     ----------
@@ -314,7 +316,8 @@ def log_loss(
     UndefinedMetric
         If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
-        If the link is no link, or given probabilities are outside 0 to 1.
+        If `link` is neither "logistic" nor None nor an object with a method `probability`, or a
+        given probability is outside 0 to 1.
 
     Notes
     -----

@@ -575,7 +575,7 @@ def over_blocks(
     UndefinedMetric
         If the metric is undefined for every query. This error is a ValueError.
     TypeError, ValueError
-        As :func:`rankbook.metrics.by_query`.
+        In the same cases as :func:`rankbook.metrics.by_query`.
 
     Notes
     -----

@@ -141,7 +141,8 @@ def scorer(
     Raises
     ------
     ValueError
-        If there is no such name (the message names the nearest one), or an option is wrong.
+        If no metric has this name (the message names the nearest one), or an option has an invalid
+        value.
     TypeError
         If `metric` is neither a name nor a metric of this package, or has no such option.
 

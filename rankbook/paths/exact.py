@@ -374,7 +374,7 @@ class SolutionPath:
         raise NotImplementedError(f"{type(self).__name__} has no method read(lam).")
 
     def breakpoint_scores(self, X_new: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Blocks of lambdas with scores of new items at each, affine in between.
+        """Yield blocks of lambdas, with scores of new items at each; scores are affine in between.
 
         The scores may be multiplied by a positive number for each lambda, because only their order
         matters. They are lam f(x), or f(x) if this is affine in lambda. See
@@ -457,7 +457,8 @@ class RegularizationPath(SolutionPath):
     breakpoints : ndarray of shape (T,)
         Strictly decreasing; the first is lam_max. Between them f is affine in 1 / lam.
     events : ndarray of EVENT
-        Fields lam, pair, from, to; sets are 0 inactive, 1 free, 2 at bound.
+        Events with the fields lam, pair, from and to; the sets are 0 (inactive), 1 (free) and 2 (at
+        bound).
 
     Examples
     --------
@@ -594,7 +595,8 @@ class RegularizationPath(SolutionPath):
         Parameters
         ----------
         lam_min : float > 0, optional
-            Where to end. By default the `lam_min` of the first call; if the path has reached it, 0.
+            Lambda at which the path ends; by default the `lam_min` of the first call, or 0 if the
+            path has reached it.
         **options
             Options of the solver; for "path" these are max_events (further events), progress, stop
             and keep_interrupted.

@@ -35,8 +35,8 @@ def plot_validation_curve(
     Returns
     -------
     matplotlib Axes
-        With two more lines and one more collection. The first line contains breaks and values as
-        steps; an infinite break, or a break at 0, is cut off at the edge of the plot. The second
+        Axes with two more lines and one more collection. The first line contains breaks and values
+        as steps; an infinite break, or a break at 0, is cut off at the edge of the plot. The second
         line is the mark, and the collection shows the optimal intervals.
 
     Raises

@@ -32,7 +32,7 @@ def plot_intervals(
     Returns
     -------
     matplotlib Axes
-        With the bars as a collection and the estimates as a line.
+        Axes with the bars as a collection and the estimates as a line.
 
     Examples
     --------

@@ -87,7 +87,7 @@ def plot_decision(
     ----------
     path : RegularizationPath of a problem with two features
     lams : float or array-like of shape (q,)
-        Inside ``path.domain``.
+        Values of lambda inside ``path.domain``.
     y : array-like of shape (n,), optional
         Scores of the training items. Points are coloured by their scores. If there are two levels,
         a line shows the contour of f that separates them with the fewest mistakes (of several
@@ -245,13 +245,13 @@ def plot_reliability(
     Returns
     -------
     matplotlib Axes
-        With a point and its interval for each bin. Correct probabilities are on the grey diagonal;
-        probabilities that are too extreme are below it.
+        Axes with a point and its interval for each bin. Correct probabilities are on the grey
+        diagonal; probabilities that are too extreme are below it.
 
     Raises
     ------
     TypeError
-        If `reliability` is something else.
+        If `reliability` is not a Reliability.
 
     Examples
     --------

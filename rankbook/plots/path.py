@@ -280,8 +280,8 @@ def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib Axes
-        With one step line for each of inactive, at bound and free. A step reaches from its lambda
-        down to the next.
+        Axes with one step line for each of the sets inactive, at bound and free. A step reaches
+        from its lambda down to the next.
 
     Raises
     ------

@@ -508,8 +508,7 @@ def compare_solvers(
     Parameters
     ----------
     problem : RankSVMProblem
-        With the L2 penalty. Every other problem has one suitable solver, so that there is no choice
-        to predict for.
+        Problem with the L2 penalty. Every other problem has only one suitable solver.
     lam : float > 0, optional
         Regularization parameter of the solution, or of the end of the path: the further below
         lam_max, the longer "newton" and "path" take. By default 1e-4 lam_max, and 1e-6 lam_max for
@@ -523,9 +522,9 @@ def compare_solvers(
     -------
     Comparison
         A list of predictions, the quickest first, then those that do not fit in memory, then those
-        that cannot take the problem; their ``obstacle`` says why. For one lambda ``choose_solver``
-        takes the first solver, and for a path an exact solver that is not much slower than the
-        first.
+        that cannot solve the problem, for the reason in their attribute `obstacle`. For one lambda
+        ``choose_solver`` takes the first solver, and for a path an exact solver that is not much
+        slower than the first.
 
     Raises
     ------

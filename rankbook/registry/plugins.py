@@ -284,7 +284,7 @@ def missing_modules(solver):
 
 
 def get_solver(solver: SolverLike, **options: Any) -> Any:
-    """A solver by name.
+    """Return a solver by its name.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def get_solver(solver: SolverLike, **options: Any) -> Any:
         An instance is returned unchanged. A name is searched first among the solvers registered
         at run time, then in rankbook, then in other installed distributions.
     **options
-        Passed to the class; they take precedence over the options of a pair.
+        Options that are passed to the class; they take precedence over the options of a pair.
 
     Raises
     ------

@@ -206,7 +206,8 @@ def solve_path(
     ----------
     problem : RankSVMProblem, or any other that has a solver of paths
     lam_min : float > 0, optional
-        Where to end, at most the problem's lam_max; by default at the last breakpoint.
+        Lambda at which the path ends, at most the problem's lam_max; by default at the last
+        breakpoint.
     solver, **options : str, type or instance, default "auto", and its options
         "auto" leaves it to :func:`rankbook.registry.choice.choose_solver`: an exact path, or for
         large ranking SVMs lines between certified solutions; "path" insists on an exact one.

@@ -66,8 +66,8 @@ class Solver:
     keep_interrupted : bool, default False
         Whether Ctrl-C ends its path and returns the part computed so far.
     version, summary, reference : str
-        Its version, if it comes from no distribution, and its summary and reference, a sentence
-        each.
+        Version of the solver, if no distribution provides it, and its summary and reference, one
+        sentence each.
 
     Notes
     -----

@@ -49,7 +49,8 @@ class ValidationCurve(Tabled):
     Attributes
     ----------
     breaks : ndarray of shape (s + 1,)
-        Decreasing; the first is infinity, the last the lower end of the path's domain.
+        Ends of the intervals on which the curve is constant, decreasing. The first is infinity, the
+        last is the lower end of the path's domain.
     values : ndarray of shape (s,)
         ``values[j]`` holds for ``breaks[j + 1] < lam < breaks[j]``; neighbours differ.
     scale : (float, float)
@@ -527,7 +528,8 @@ def validation_curve(
     Raises
     ------
     ValueError
-        If shapes disagree, an entry is not finite, or there is nothing to measure.
+        If shapes disagree, an entry is not finite, or the metric is undefined on the validation
+        items.
 
     Notes
     -----

@@ -120,7 +120,7 @@ def kernel_path(
         ignored.
     lam : float > 0
     gammas : array-like of shape (g,)
-        All > 0, in any order.
+        Values > 0 of gamma, in any order.
     solver : str, type or instance, default "auto"
         A solver with the option `start`, such as "interior", starts from the previous solution.
 

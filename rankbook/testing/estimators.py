@@ -48,7 +48,7 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     Raises
     ------
     TypeError
-        If `estimator` is something else.
+        If `estimator` is not an estimator of rankbook.
 
     Examples
     --------

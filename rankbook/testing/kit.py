@@ -347,7 +347,8 @@ def parametrize_with_solver_checks(
     ----------
     solvers : iterable of str, type or instance
     expected_failed_checks : function of a solver, optional
-        Returns a dict from names of checks to reasons, or None. These tests are strict xfails.
+        Function that returns a dict from names of checks to reasons, or None. The decorator marks
+        the tests of these checks as strict xfails (expected failures).
     isolated : bool, default False
         Whether to run each check in its own process, with a time limit.
     time_limit : float > 0, default 120.0
