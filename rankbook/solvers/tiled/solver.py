@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['MOST', 'FORCING', 'DIRECTIONS', 'FIRST_WIDTH', 'STEPS', 'STUCK', 'bytes_for', 'landmark_features', 'Preconditioner',
-           'newton_direction', 'Answer', 'step_length', 'minimise', 'TiledSolver']
+           'newton_direction', 'Answer', 'step_length', 'without_null_space', 'minimise', 'TiledSolver']
 
 # %% ../../../nbs/solvers/tiled/solver.ipynb #td003
 from itertools import count
@@ -181,6 +181,18 @@ def step_length(problem, lam, answer, b, lifted, derivative):
     return 1.0 if slope(1.0) <= -start / 10 else brentq(slope, 0.0, 1.0, xtol=1e-9, rtol=0.02)
 
 
+def without_null_space(problem, lam, tol, answer):
+    """The coefficients of the multipliers of an answer, if their gap is within `tol`.
+
+    They have no large part in the null space of K, which would cost digits of the scores.
+    """
+    sums = problem.summed.evaluate(answer.scores, problem.loss.derivative)
+    coef = sums.score_gradient / lam
+    scores = problem.tiles.matvec(coef)
+    other = Answer(problem, lam, problem.tiles, coef, scores, [answer.width])
+    return other if other.gap <= tol * max(1.0, other.primal) else answer
+
+
 def minimise(problem, lam, tol, p, tell=lambda text: None):
     """The best :class:`Answer` of the steps until the gap is at most tol max(1, objective).
 
@@ -201,7 +213,7 @@ def minimise(problem, lam, tol, p, tell=lambda text: None):
     widths = lambda: [width] if loss.is_smooth else [width, width / 2, width / 4]
     nothing = np.zeros(n)
     best = answer = Answer(problem, lam, exact, nothing, nothing, widths())
-    stuck, lowest = 0, np.inf
+    stuck, lowest, wide = 0, np.inf, width
     for _ in range(STEPS):
         goal = tol * max(1.0, answer.primal)
         if answer.gap <= goal:  # the gradient belongs to scores in single precision
@@ -227,6 +239,10 @@ def minimise(problem, lam, tol, p, tell=lambda text: None):
         precondition = Preconditioner(summed, sums.bands, Z, lam)
         b, lifted, passes = newton_direction(multiply, precondition, lam, r)
         t = step_length(problem, lam, answer, b, lifted, derivative)
+        if t > 0:
+            wide = width
+        else:  # the width was made too small at once
+            width = np.sqrt(width * wide)
         coef, guess = answer.coef + t * b, answer.scores + t * lifted
         tell(f"gap {answer.gap / max(1.0, answer.primal):.1e}")
         after = Answer(problem, lam, exact, coef, guess, widths())
@@ -291,5 +307,7 @@ class TiledSolver(Solver):
         )
         with progress_bar(self.progress, "products") as tell:
             found = minimise(problem, lam, self.tol, p, lambda text: tell(next(done), text))
+            if problem.loss.is_smooth:
+                found = without_null_space(problem, lam, self.tol, found)
         info = dict(products=next(done) - 1)
         return Solution(problem, lam, found.coef, problem.loss.dual(found.width), info=info)
