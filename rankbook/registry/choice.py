@@ -641,15 +641,15 @@ def quickest(problem, lam, allow_plugins, make):
     name, least, chosen, room = "qp", np.inf, None, available_memory()
     costs = [lambda: costs_of(problem, lam, "solve")]
     costs = costs if allow_plugins else [lambda: sure_cost(problem, lam), *costs]
-    for name, least, nbytes in chain.from_iterable(each() for each in costs):
+    for solver, seconds, nbytes in chain.from_iterable(each() for each in costs):
         if (
-            least < np.inf
+            seconds < np.inf
             and nbytes <= room
-            and (name != "tiled" or problem.n_items >= FROM)
-            and solver_fit(solver := make(name), problem, "solve") is True
+            and solver_fit(made := make(solver), problem, "solve") is True
         ):
-            chosen = solver
-            break
+            name, least, chosen = solver, seconds, made
+            if solver != "tiled" or problem.n_items >= FROM:  # else only if no other one fits
+                break
     plugins = costs_of_plugins(problem, lam, "solve") if allow_plugins else []
     first = min((p for p in plugins if p.is_possible), key=lambda p: p.seconds, default=None)
     if first is not None and (chosen is None or first.seconds < least):

@@ -208,12 +208,12 @@ def test_too_little_to_leave_out_is_refused():
         rb.RankRLSCV(LAMS, fold_by="pair").fit(X, np.arange(N))
     problem = rb.RankRLSProblem(X, np.arange(N))
     path = rb.solve_path(problem, solver="rls")
-    with pytest.raises(ValueError, match="of a problem with scores y"):
+    with pytest.raises(ValueError, match="path belongs to a problem with scores y"):
         left_out_differences(path, [np.arange(2)], [np.arange(2)], [1.0])
     with pytest.raises(TypeError, match="path is a int"):
         left_out_differences(3, [np.arange(2)], [np.arange(2)], [1.0])
     weighted = rb.RankRLSProblem(X, np.arange(N), graph=csr_array(np.ones((N, N))))
-    with pytest.raises(ValueError, match="of a problem with scores y"):
+    with pytest.raises(ValueError, match="path belongs to a problem with scores y"):
         path = rb.solve_path(weighted, solver="rls")
         left_out_differences(path, [np.arange(2)], [np.arange(2)], [1.0])
 

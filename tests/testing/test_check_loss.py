@@ -28,7 +28,7 @@ class Smoothed:
 
 
 class Narrow(Smoothed):
-    h = 1e-3
+    h = 3e-3
 
 
 class Squares:
