@@ -28,7 +28,7 @@ class Smoothed:
 
 
 class Narrow(Smoothed):
-    h = 3e-3
+    h = 1e-3
 
 
 class Squares:
@@ -105,11 +105,15 @@ def test_the_logistic_loss_passes():
     assert [row.check for row in found if row.outcome == "skipped"] == ["probability"]
 
 
-@pytest.mark.parametrize(
-    "loss", [Smoothed, Narrow, Squares, OtherLogistic, Huber, LogCosh, Exponential]
-)
+@pytest.mark.parametrize("loss", [Smoothed, Squares, OtherLogistic, Huber, LogCosh, Exponential])
 def test_other_losses_pass(loss):
     assert check_loss(loss()).failed == []
+
+
+def test_a_nearly_kinked_loss_is_correct_though_its_answers_may_be_rough():
+    failed = check_loss(Narrow()).failed
+    assert [row.check for row in failed] in ([], ["answers"])  # with weights over eight decades
+    assert all("'wide' with weights at lam = 0.01" in row.detail for row in failed)
 
 
 def changed(base=Smoothed, **methods):
