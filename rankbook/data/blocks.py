@@ -60,7 +60,7 @@ class Block:
     X : array-like or sparse matrix of shape (n, d)
         Items, at least one. float32 and CSR are not converted.
     y : array-like of shape (n,)
-        Their scores.
+        Scores of the items; higher is preferred.
     qid : array-like of shape (n,), optional
         Query ids; by default the block is one query.
     weight : array-like of shape (n,), optional

@@ -535,7 +535,7 @@ def new_homes(found):
     Returns
     -------
     dict
-        Of pairs (from, to) of partitions, to lists of ids.
+        Dict from pairs (from, to) of partitions to lists of query ids.
     """
     where, load = {}, [0] * len(found)
     for k, (ids, rows) in enumerate(found):
@@ -641,13 +641,13 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     qid, weight : the same, optional
         Query ids, by default one query; item weights.
     client : dask.distributed.Client, optional
-        By default the client that Dask would use: the newest, unless ``dask.config`` names another
-        scheduler.
+        Client of the cluster; by default the client that Dask would use, which is the newest unless
+        ``dask.config`` names another scheduler.
     shuffle : bool, default False
         Whether rows of queries that span partitions move to one of them.
     keep : bool, default False
-        Whether blocks that are read from files are read once and stay on the workers; by default
-        each sum reads them again.
+        Whether blocks from files are read only once and stay on the workers. By default each sum
+        over the data reads them again.
     worse_weight : the same as `weight`, optional
         Weights of items as the worse item of a preference. `weight`, or 1, is then their weight as
         the better item, see :class:`rankbook.Block`.

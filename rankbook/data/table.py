@@ -1058,9 +1058,9 @@ def read_table(
         (``.parquet``), or SVMlight/LETOR (``.svm .svmlight .letor .txt .dat``); each may be packed
         by gzip (``.csv.gz``).
     target : str, optional
-        The column to rank by; higher is preferred. By default a column named target or label (in
-        upper or lower case), reported by an :class:`Assumption`. Refused for SVMlight, which has a
-        label.
+        The column of the scores to rank by; higher is preferred. By default a column named target
+        or label (in upper or lower case), reported by an :class:`Assumption`. Refused for SVMlight,
+        which has a label.
     qid : str, optional
         The column with the query of each row, or "none". By default a column named qid, query,
         query_id, group or session (in upper or lower case), reported by an :class:`Assumption`. For

@@ -294,16 +294,15 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         mean objective of a sample of preferences by at most `tol` times the objective. The test
         adds two standard errors; see :class:`rankbook.estimators.online.Monitor`.
     draws : float > 0, default 1.0
-        Number of steps that `partial_fit` takes for each preference of the batch (for a preference
-        of weight w, w times as many).
+        Number of steps of `partial_fit` for each preference, multiplied by its weight.
     max_updates : int, default 10_000_000
         Largest number of steps of `fit`.
     random_state : None, int, numpy Generator or RandomState, default None
         Seed for drawing the preferences; None stands for seed 0.
     query_weight : None, "equal" or array-like of shape (q,), default None
-        As in :class:`rankbook.RankSVM`; the mean above then has these weights, and with "equal"
-        each query is drawn equally often. A batch then takes one step for each of its queries.
-        `partial_fit` accepts only "equal".
+        Query weights, as in :class:`rankbook.RankSVM`. The mean above then has these weights, and
+        with "equal" each query is drawn equally often. A batch then takes one step for each of its
+        queries. `partial_fit` accepts only "equal".
     offset : float >= 0, optional
         Offset in the learning rate; by default the mean squared length of a difference of two
         compared items, divided by lam, so that the first step corrects one preference. 0 gives the

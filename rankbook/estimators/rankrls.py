@@ -557,9 +557,8 @@ class RankRLSCV(RankRLSBase):
     cv_values_, lams_, gammas_ : ndarray of shape (l, number of gammas), ndarray (l,) and list
         The metric of the left-out items for each lambda (row) and gamma (column).
     curve_, path_ : ValidationCurve and SolutionPath
-        The values for `gamma_` as a step function of lambda, and the solutions on all data for
-        every lambda. The path is computed when first read, stores up to n^2 numbers, and is not
-        available for blocks.
+        The values for `gamma_` as a step function of lambda, and the solutions on all data (not for
+        blocks), computed when first read, with up to n^2 numbers.
     n_dropped_ : int
         Number of preferences that are in no validation set; 0 for scores.
     solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_

@@ -128,8 +128,7 @@ class RankSVM(Ranker):
         flatter function. "scale" computes a default from the data, see
         :func:`rankbook.problems.scale.default_lam`; :class:`RankSVMCV` chooses a value.
     kernel, gamma, degree, coef0
-        Kernel and its parameters, as in :class:`rankbook.kernels.kernel.Kernel`: "rbf" by default;
-        gamma=None means 1/d for d features.
+        Kernel and parameters, as in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
     graph : {"full", "star"}, default "full"
         Graph of preferences. "full" contains all pairs of different levels. "star" contains only
         pairs of neighbouring levels that include the representative item of one of the two levels.
@@ -151,12 +150,10 @@ class RankSVM(Ranker):
         Show a progress bar. Ctrl-C ends a fit and leaves the estimator as it was.
     query_weight : None, "equal" or array-like of shape (q,), default None
         Total weight of the preferences of each query, in the order of the sorted query ids; "equal"
-        means 1 for each. `lam` has the unit of these totals. See
-        :doc:`/guides/three_ways_to_weight`.
+        means 1. `lam` has the unit of these totals. See :doc:`/guides/three_ways_to_weight`.
     signs : array-like of shape (d,) or dict of names, optional
-        Sign constraints of a linear function: +1 for a feature that must not lower the score when
-        it increases, -1 for one that must not raise it, 0 for the others. See
-        :mod:`rankbook.problems.signs`.
+        Sign constraints of a linear function, see :mod:`rankbook.problems.signs`: +1 if the score
+        must not fall when the feature increases, -1 if it must not rise, else 0.
 
     Attributes
     ----------
@@ -169,9 +166,8 @@ class RankSVM(Ranker):
     pair_coef_ : ndarray of shape (p,)
         Coefficients of the pair features. The method `predict` does not use them.
     function_, solution_, certificate_, exact_certificate_
-        The ranking function; the Solution with the training data, which pickles omit; its
-        certificate; and, for an approximate kernel, the certificate for the exact kernel, computed
-        in O(n^2 d).
+        The ranking function, the Solution with the training data (not in pickles), its certificate,
+        and, for an approximate kernel, the certificate for the exact kernel in O(n^2 d).
     calibration_, by_query_, item_names_
         Result of :meth:`calibrate`; whether :meth:`score` needs query ids; and names of the
         training items, if X was a data frame with named rows.
@@ -582,9 +578,9 @@ class RankSVMCV(Ranker):
     gamma : float, None or array-like of float
         Kernel parameter, or several values, of which the one with the best curve is chosen.
     cv : int, splitter or iterable, default 5
-        Number of folds of the queries, or of the items if there is only one query; a scikit-learn
-        splitter; or pairs of arrays of row numbers: a given split is ``cv=[(training,
-        validation)]``. The final model is fitted to all rows.
+        Number of folds (of queries if there are several, else of items); a scikit-learn splitter;
+        or pairs of row numbers, as in ``cv=[(training, validation)]``. The final model is fitted to
+        all rows.
     rule : {"widest", "largest", "one_se"}, default "widest"
         Choose the middle of the widest best interval, the largest best lambda, or the largest
         within one standard error of the best.
@@ -595,16 +591,14 @@ class RankSVMCV(Ranker):
     k : int, optional
         Number of ranks that count for "ndcg"; all by default.
     lam_min_ratio : float or None, default 1e-6
-        Lambda at which each path ends, divided by `lam_max` of the hinge loss (for other smooth
-        losses, see :func:`rankbook.paths.ranges.lam_unit`). With None, a path ends at its last
-        breakpoint.
+        Lambda at which each path ends, divided by :func:`rankbook.paths.ranges.lam_unit`. With
+        None, a path ends at its last breakpoint.
     n_jobs : int, optional
         Number of folds fitted in parallel, by joblib. The result does not depend on it.
     progress : bool, default False
         Show a progress bar over the folds and over the steps of the solver.
     random_state : None, int, numpy Generator or RandomState, default None
-        Seed for shuffling the folds if `cv` is a number. With None, the items are assigned to folds
-        in the order of their scores.
+        Seed for shuffling, if `cv` is a number; None assigns folds in the order of the scores.
     fold_by : {"item", "pair", "group", "order"}, default "item"
         What a fold of preferences leaves out: items, single preferences (or whole groups of them,
         with `groups`), all items of a group, or orders. Preferences between items of different
@@ -613,20 +607,16 @@ class RankSVMCV(Ranker):
     Attributes
     ----------
     lam_, best_ : float and list of (float, float)
-        The chosen lambda, and every interval of lambda with the best mean value of the metric. Both
-        apply to the fit on all data: the lambda of a fold is divided by its share of the total
-        weight of the preferences.
+        The chosen lambda and all intervals of lambda with the best mean, for the fit on all data:
+        the lambda of a fold is divided by its share of the total weight of the preferences.
     curve_, fold_curves_, standard_error_ : ValidationCurve, list of them, and float
-        The mean of the curves of the folds, the curve of each fold, and the standard error of the
-        mean at the chosen lambda.
+        Mean curve, curve of each fold, and standard error of the mean at the chosen lambda.
     fold_status_, path_solver_ : list of str, and str
-        The status of each fold's path (see :class:`SolutionPath`), and the name of the solver of
-        the paths.
+        Status of each fold's path (see :class:`SolutionPath`), and name of the solver of paths.
     gamma_, gammas_, gamma_curves_ : float or None, and lists
         The chosen gamma, those that were tried, and the mean curve of each.
     path_ : SolutionPath
-        Solutions on all data over the range of `curve_`, computed when first read and not stored in
-        files.
+        Solutions on all data over the range of `curve_`, computed when first read; not in files.
     n_dropped_ : int
         Number of preferences in no validation set, because their items are in different folds.
     solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_, pair_coef_

@@ -201,13 +201,13 @@ class RayleighRanker(RayleighBase):
     gamma, degree, coef0
         Kernel parameters; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
-        How to choose the items that span the subspace, see :class:`rankbook.NystroemMap`.
+        Method that chooses the items that span the subspace, see :class:`rankbook.NystroemMap`.
     n_neighbors, metric : int, default 2, and str, callable or transformer, default "euclidean"
         Number of neighbours and metric of the neighbour graph of all items, see
         :func:`rankbook.kernels.neighbours.neighbour_graph`.
     neighbours : {"auto", "exact", "approximate"}, default "auto"
-        How to search for neighbours. "approximate" needs pynndescent (the extra rankbook[large]).
-        "auto" uses it above about 100,000 items, if it is installed and finds 90 % of them.
+        Search method. "approximate" needs pynndescent (the extra rankbook[large]). "auto" uses it
+        above about 100,000 items, if it is installed and finds 90 % of them.
     unlabelled : number or False, optional
         Value that marks unlabelled items in `y`, or False if all items are labelled; by default -1,
         or NaN if y contains NaN.

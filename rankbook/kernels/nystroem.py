@@ -308,11 +308,11 @@ class NystroemMap(SetOnce):
     kernel, gamma : Kernel, str or callable, and float, optional
         A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
-        How to choose pivots by their residual, the squared distance from the span of earlier
-        pivots. "greedy" takes the item with the largest residual, "random" draws uniformly among
-        the items with at least a thousandth of it, and "rpcholesky" draws with probability
-        proportional to the residual. "pca" uses the principal directions of all items instead of
-        pivots, in O(n^2) memory.
+        Method that chooses the pivots by their residuals. The residual of an item is its squared
+        distance from the span of earlier pivots. "greedy" takes the item with the largest residual,
+        "random" draws uniformly among the items whose residual is at least a thousandth of the
+        largest, and "rpcholesky" draws with probability proportional to the residual. "pca" uses
+        the principal directions of all items instead of pivots, in O(n^2) memory.
     random_state : None, int, numpy Generator or RandomState, default None
         Seed or generator of the draws, unless `pivots` is "greedy"; None is seed 0.
 

@@ -171,7 +171,7 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
     n_resamples : int >= 100, default 9999
         Number of bootstrap samples.
     random_state : None, int, Generator or RandomState
-        None stands for 0, so that the same call gives the same interval.
+        Seed of the samples. None stands for 0, so that the same call gives the same interval.
     empty : {"skip", 0, 1}, default "skip"
         Value of a query for which the metric is undefined; "skip" leaves such queries out.
     **options
@@ -368,7 +368,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
         Number of bootstrap samples, and of random exchanges of the two rankings. If there are at
         most as many exchanges, all are enumerated and the p-value is exact.
     random_state : None, int, Generator or RandomState
-        None stands for 0, so that the same call gives the same result.
+        Seed of the samples. None stands for 0, so that the same call gives the same result.
     empty : {"skip", 0, 1}, default "skip"
         Value of a query for which the metric is undefined; "skip" leaves such queries out.
     **options

@@ -98,7 +98,8 @@ def best_cuts(
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the items, not all 0; an item of weight 2 counts as two.
     tie_tol : float, default 1e-12
-        As in :func:`rankbook.disagreement`: scores that tie are not separated.
+        Relative tolerance of ties, as in :func:`rankbook.disagreement`. Scores that tie are not
+        separated.
 
     Returns
     -------

@@ -154,7 +154,7 @@ def average_precision(
     Returns
     -------
     float
-        Mean over queries; each query with a relevant item has a value in (0, 1].
+        Mean over queries. The value of each query with a relevant item is in (0, 1].
 
     Raises
     ------

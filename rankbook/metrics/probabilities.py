@@ -424,8 +424,9 @@ def reliability(
     Returns
     -------
     Reliability
-        With `predicted`, `observed`, `lower`, `upper`, `count` and others for each bin, and
-        `error`, the expected calibration error. :func:`rankbook.plots.plot_reliability` draws it.
+        Table with `predicted`, `observed`, `lower`, `upper`, `count` and other values for each bin.
+        Its attribute `error` is the expected calibration error.
+        :func:`rankbook.plots.plot_reliability` draws it.
 
     Raises
     ------

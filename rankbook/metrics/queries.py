@@ -420,7 +420,7 @@ def by_query(
     ids : ndarray of shape (n_queries,)
         Distinct query ids, sorted; 0 if `qid` is None.
     values : ndarray of shape (n_queries,), float64
-        Metric of each query; `empty` where it is undefined.
+        Metric of each query; the value of `empty` where the metric is undefined.
 
     Raises
     ------

@@ -138,9 +138,11 @@ def concordance(
         times is estimated (Kaplan-Meier, one for all strata). The concordance is then Uno's: a pair
         is weighted by the inverse probability that it is observed.
     tau : float, optional
-        Only pairs count whose earlier time is below `tau`; by default all.
+        Upper limit of the times: only pairs whose earlier time is below `tau` count. By default all
+        pairs count.
     tie_tol : float, default 1e-12
-        As in :func:`rankbook.disagreement`; scores that tie count 1/2.
+        Relative tolerance of ties, as in :func:`rankbook.disagreement`. A pair whose scores tie
+        counts 1/2.
 
     Returns
     -------

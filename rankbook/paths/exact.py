@@ -326,7 +326,7 @@ class SolutionPath:
     solver : str
         Name and version of the solver.
     info : dict
-        Counts of the solver.
+        Counts and other information from the solver.
     tol : float or None
         Largest relative gap of solutions without a warning; by default the solver's tolerance.
 

@@ -71,7 +71,7 @@ def draw_diagram(rows, arrows, marked=(), width=5.6):
     Returns
     -------
     Axes
-        Of a new figure.
+        Axes of a new figure.
 
     Raises
     ------

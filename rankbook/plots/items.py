@@ -236,7 +236,7 @@ def plot_reliability(
     Parameters
     ----------
     reliability : Reliability
-        From :func:`rankbook.metrics.reliability`.
+        Diagram from :func:`rankbook.metrics.reliability`.
     ax : matplotlib Axes, default a new figure's
         Several diagrams on one Axes get different colours.
     label : str, optional
@@ -285,7 +285,7 @@ def plot_pair(
     Parameters
     ----------
     explanation : PairExplanation
-        From :func:`rankbook.explain_pair`.
+        Explanation from :func:`rankbook.explain_pair`.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     k : int >= 1, default 10

@@ -206,7 +206,7 @@ class LambdaSlider(SetOnce):
     path : SolutionPath
         Path of any solver, if each item has one score.
     curve : ValidationCurve, optional
-        From :func:`rankbook.validation_curve`, or ``curve_`` of an estimator.
+        Curve from :func:`rankbook.validation_curve`, or ``curve_`` of an estimator.
     items : array-like of shape (p, d), optional
         From 2 to 24 items to show; for a precomputed kernel, their kernel (p, n). By default all
         items of the problem. If there are more than 24, twelve items with evenly spread ranks at

@@ -635,11 +635,11 @@ class Preferences(SetOnce):
         log : data frame or dict of columns
             A row for each item that was shown, clicked or not.
         session, item, rank, click : str or array-like of shape (n,)
-            Columns: the session, the item that was shown, its rank (smaller is higher), and
-            whether it was clicked (True and False, or 1 and 0). If each row has features of its
+            Columns of the log: the session, the item that was shown, its rank (smaller is higher),
+            and whether it was clicked (True and False, or 1 and 0). If each row has features of its
             own, such as those of a query and a document, the rows are the items:
-            ``item=range(len(log))``. If a document has different features for several queries,
-            join the columns, as in ``log["query"] + "/" + log["document"]``.
+            ``item=range(len(log))``. If a document has different features for several queries, join
+            the columns, as in ``log["query"] + "/" + log["document"]``.
         rule : {"skip-above", "last-click", "skip-next", "all-others"}, default "skip-above"
             "skip-above": a clicked item is preferred to those above it that were not clicked
             (Joachims, 2002). "last-click": as "skip-above", but only for the last click of a
@@ -718,7 +718,7 @@ class Preferences(SetOnce):
             Margin of the winner: 1, or the difference of the goals.
         weight : str or array-like of shape (m,), optional
         ties, items
-            As in :meth:`from_pairs`; a draw is a tie.
+            Treatment of ties, and names of the items, as in :meth:`from_pairs`; a draw is a tie.
         home_advantage : bool, default False
             Add the side as the first pair feature: +1 if the winner was at home, -1 if it was
             away. The sides may also be left and right on a screen.

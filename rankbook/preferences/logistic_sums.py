@@ -188,7 +188,7 @@ class CountedLogistic(CountedLoss):
     Parameters
     ----------
     prefs : Preferences
-        Of the full graph of scores.
+        Preferences of the full graph of scores.
 
     Notes
     -----

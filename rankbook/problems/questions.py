@@ -26,7 +26,7 @@ def open_radii(problem, f, first, second):
     problem : KernelMap
         The items.
     f : ndarray of shape (n,)
-        Their scores.
+        Scores of the items; higher is preferred.
     first, second : ndarray of shape (p,), int
 
     Returns

@@ -389,10 +389,10 @@ class Prediction:
     ----------
     solver : str
     seconds : float
-        Of one solution, or a path, on the machine that costs were measured on; infinity for a
-        solver that cannot take the problem, whatever the machine.
+        Predicted seconds of one solution, or a path, on the machine that costs were measured on;
+        infinity for a solver that cannot take the problem, whatever the machine.
     nbytes : int
-        Of memory.
+        Bytes of memory.
     obstacle : str
         Why it cannot be taken; empty if it can.
     """

@@ -178,7 +178,7 @@ def register_solver(
     solver : type
         A subclass of :class:`rankbook.Solver`.
     name : str, optional
-        By default ``solver.name``.
+        Name to register; by default ``solver.name``.
     replace : bool, default False
         Whether to replace a solver of that name.
 

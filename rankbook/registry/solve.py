@@ -134,7 +134,7 @@ def solve(
     Returns
     -------
     Solution
-        Its ``solver`` names the solver that ran, and the library computes its certificate. A
+        The attribute `solver` names the solver that ran. rankbook computes the certificate. A
         relative gap above the solver's `tol` gives a ConvergenceWarning.
 
     Examples
@@ -209,8 +209,9 @@ def solve_path(
         Lambda at which the path ends, at most the problem's lam_max; by default at the last
         breakpoint.
     solver, **options : str, type or instance, default "auto", and its options
-        "auto" leaves it to :func:`rankbook.registry.choice.choose_solver`: an exact path, or for
-        large ranking SVMs lines between certified solutions; "path" insists on an exact one.
+        "auto" takes the solver that :func:`rankbook.registry.choice.choose_solver` selects. For
+        large ranking SVMs, this solver may interpolate linearly between certified solutions. "path"
+        always computes an exact path.
     allow_plugins, progress : bool, default False
         As in :func:`rankbook.solve`.
 

@@ -41,8 +41,8 @@ class Solver:
     problems : tuple of str
         Names of the problem classes that it solves, including their subclasses.
     provides : set of {"solve", "path"}
-        Methods it has: ``solve(problem, lam)`` gives a Solution, ``path(problem, lam_min)`` a
-        SolutionPath.
+        Methods that the solver has: ``solve(problem, lam)`` gives a Solution, ``path(problem,
+        lam_min)`` a SolutionPath.
     kernels : tuple of str
         Names of the kernels that it supports.
     penalties, losses, storages : set
@@ -51,14 +51,15 @@ class Solver:
         "smooth" stands for every loss whose sums contain its part of the dual, including the
         logistic loss and your own; see :class:`rankbook.problems.smooth_losses.SmoothLoss`.
     weights, margins, signed_margins, hard_margin, signs : bool
-        Whether it takes weights c other than 1, margins delta other than 1, margins that are not
-        positive, lam = 0, and signs of the weights of a linear function. A solver without "signs"
-        is never given a problem with signs, whatever `can_solve` returns.
+        Whether the solver supports, in this order, weights c other than 1, margins delta other than
+        1, margins that are not positive, lam = 0, and sign constraints on the weights of a linear
+        function. A solver without "signs" is never given a problem with signs, whatever `can_solve`
+        returns.
     exact, deterministic : bool
-        Whether it solves up to rounding rather than to a tolerance; whether equal calls give equal
-        results.
+        Whether the solutions are exact up to rounding instead of up to a tolerance; and whether
+        equal calls give equal results.
     requires : tuple of str
-        Modules that it imports when it runs.
+        Modules that the solver imports when it runs.
     largest : dict from {"items", "features", "preferences"} to int
         Largest sizes of problems; larger ones raise an error. By default there is no limit.
     tol : float or None, default 1e-6

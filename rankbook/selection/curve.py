@@ -160,9 +160,9 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     ----------
     curve : ValidationCurve
     rule : {"widest", "largest"}
-        "widest" takes the log-midpoint of the best interval that is widest in log lambda.
-        "largest" takes the highest best interval, a thousandth of its log-width below its upper
-        end.
+        "widest" takes the log-midpoint of the best interval that is widest in log lambda. "largest"
+        takes a point of the best interval with the largest lambdas, a thousandth of its log-width
+        below its upper end.
 
     Returns
     -------
