@@ -150,7 +150,7 @@ class RankSVM(Ranker):
         Show a progress bar. Ctrl-C ends a fit and leaves the estimator as it was.
     query_weight : None, "equal" or array-like of shape (q,), default None
         Total weight of the preferences of each query, in the order of the sorted query ids; "equal"
-        means 1. `lam` has the unit of these totals. See :doc:`/guides/three_ways_to_weight`.
+        means 1 each. `lam` has the unit of these totals. See :doc:`/guides/three_ways_to_weight`.
     signs : array-like of shape (d,) or dict of names, optional
         Sign constraints of a linear function, see :mod:`rankbook.problems.signs`: +1 if the score
         must not fall when the feature increases, -1 if it must not rise, else 0.
@@ -573,8 +573,7 @@ class RankSVMCV(Ranker):
     ----------
     kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs
         As in :class:`rankbook.RankSVM`. "auto" takes a solver that computes paths. The curve is
-        exact, except with "epsilon" and "newton", whose solutions have a relative gap of at most
-        1e-3.
+        exact, except with "epsilon" and "newton", whose solutions have a relative gap up to 1e-3.
     gamma : float, None or array-like of float
         Kernel parameter, or several values, of which the one with the best curve is chosen.
     cv : int, splitter or iterable, default 5
@@ -601,8 +600,7 @@ class RankSVMCV(Ranker):
         Seed for shuffling, if `cv` is a number; None assigns folds in the order of the scores.
     fold_by : {"item", "pair", "group", "order"}, default "item"
         What a fold of preferences leaves out: items, single preferences (or whole groups of them,
-        with `groups`), all items of a group, or orders. Preferences between items of different
-        folds are dropped.
+        with `groups`), all items of a group, or orders. Preferences between folds are dropped.
 
     Attributes
     ----------
