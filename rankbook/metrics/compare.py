@@ -158,7 +158,7 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
     Parameters
     ----------
     y_true, y_score : array-like of shape (n,), float
-        Grades, and scores.
+        Grades and scores of the items.
     qid : array-like of shape (n,)
         Query ids, in any order; at least two queries must have a value.
     sample_weight : array-like of shape (n,), optional

@@ -410,8 +410,8 @@ def by_query(
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the items.
     empty : {"skip", 0, 1}, default "skip"
-        Value of a query for which the metric is undefined; NaN if "skip". Queries whose items all
-        have weight 0 are NaN in any case.
+        Value of a query for which the metric is undefined; "skip" gives NaN. Queries whose items
+        all have weight 0 are NaN in any case.
     **options
         Options of the metric, such as ``k=10``.
 

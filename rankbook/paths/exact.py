@@ -315,7 +315,7 @@ class SolutionPath:
     ----------
     problem : RankSVMProblem
     breakpoints : ndarray of shape (T,)
-        Strictly decreasing.
+        Breakpoints of the path, strictly decreasing.
     domain : (float, float)
         The path has solutions for lower < lam < upper.
     status : str
@@ -455,7 +455,8 @@ class RegularizationPath(SolutionPath):
         As in :class:`SolutionPath`. A path that ends in the hard margin also has a solution at
         lam = 0.
     breakpoints : ndarray of shape (T,)
-        Strictly decreasing; the first is lam_max. Between them f is affine in 1 / lam.
+        Breakpoints of the path, strictly decreasing; the first is lam_max. Between them f is affine
+        in 1 / lam.
     events : ndarray of EVENT
         Events with the fields lam, pair, from and to; the sets are 0 (inactive), 1 (free) and 2 (at
         bound).

@@ -562,7 +562,7 @@ class HomotopyPath(SolutionPath):
         As in :class:`rankbook.SolutionPath`. A complete path on separable preferences also has a
         solution at lam = 0.
     breakpoints : ndarray of shape (T,)
-        Strictly decreasing. The first is lam_max.
+        Breakpoints of the path, strictly decreasing. The first is lam_max.
     table : scipy.sparse.csr_array of shape (T + 1, d)
         Row t is w at breakpoints[t]. The last row is w at the end of the path.
     """
