@@ -600,7 +600,7 @@ def test_readme_example_gives_the_output_it_shows():
 
 
 def test_readme_shows_what_the_commands_print(tmp_path):
-    shown = re.search(r"^```text\n(\$ .*?)\n```$", readme(), re.MULTILINE | re.DOTALL).group(1)
+    shown = re.search(r"^```console\n(\$ .*?)\n```$", readme(), re.MULTILINE | re.DOTALL).group(1)
     commands = [line.removeprefix("$ ") for line in shown.splitlines() if line.startswith("$ ")]
     environ = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
