@@ -446,8 +446,9 @@ class LabelRanker(Ranker):
         Returns
         -------
         ndarray of shape (p, k) or (p, q), or the type chosen by :meth:`set_output`
-            The names of other labels are the pandas index of `labels`, if all are text. Scores are
-            determined up to a constant for each object, so compare only scores of one object.
+            If `labels` is a data frame whose index is text, the index supplies the names of the
+            columns. Scores are determined up to a constant for each object, so compare only
+            scores of one object.
 
         Notes
         -----

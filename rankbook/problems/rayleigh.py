@@ -293,7 +293,10 @@ class RayleighProblem(Tabled, SetOnce):
 
     @property
     def matrix(self) -> np.ndarray:
-        """S + manifold_weight X'LX / n^2 (p, p): A without lam."""
+        """Matrix of the objective without its term lam I, shape (p, p).
+
+        It is the sum of the covariances of both classes plus the weighted manifold term.
+        """
         if not self.manifold_weight:
             return self.data.within_scatter
         return self.data.within_scatter + self.manifold_weight * self.data.laplacian_form

@@ -136,8 +136,9 @@ def kernel_path(
     Notes
     -----
     Each gamma costs a kernel matrix, O(n^2 d), and a solution. No matrix is kept. The relative gap
-    between two gammas is not bounded in advance. The attribute `gaps` of the path measures it
-    half-way, and ``path.solution(gamma, tol)`` solves again if it exceeds `tol`.
+    between two gammas is not bounded in advance. ``path.gaps`` contains the relative gap of
+    ``path.solution`` half-way, in log gamma, between each two neighbouring gammas. If the gap at a
+    gamma exceeds `tol`, ``path.solution(gamma, tol)`` solves the problem again.
 
     Examples
     --------

@@ -230,6 +230,8 @@ def football(data_dir, tmp_path_factory):
         "FOLDER = os",
         "teams = sorted(",
         "def preferences(",
+        "before, after = preferences(",
+        "def learn(",
         "LAM = ",
         "history = {}",
         "def points(",
