@@ -47,9 +47,10 @@ def test_predictions_grow_with_everything():
         base = Work(1000, 50_000, 1000, 100.0, kernel)
         larger = Work(2000, 100_000, 2000, 200.0, kernel)
         for smooth in (False, True):
-            pair = (replace(work, is_smooth=smooth) for work in (base, larger))
-            assert 0 < (first := seconds_of(solver, next(pair))) < seconds_of(solver, next(pair))
-            assert first < np.inf
+            first, second = (
+                seconds_of(solver, replace(work, is_smooth=smooth)) for work in (base, larger)
+            )
+            assert 0 < first < second < np.inf
         assert 0 < bytes_of(solver, base) < bytes_of(solver, larger)
         assert seconds_of(solver, replace(base, stores_gram=not kernel)) > 0
     for name, terms in TERMS.items():
