@@ -713,10 +713,10 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
         Whether all score intervals hold together with probability `level`, likewise all rank
         intervals and all decisions on pairs. Otherwise each one holds with this probability.
     unit : str or array-like of shape (m,) or (r,), optional
-        Independently sampled units for the bootstrap. For pairs "preference" (the default), "vote"
-        if weights are numbers of equal votes, or an array with the judge, match or session of each
-        preference, or of each of r votes, where a tie is one vote. For scores "query", or "item"
-        within a single query; for orders "order".
+        Independently sampled units for the bootstrap. For pairs, "preference" is the default. Use
+        "vote" if each weight is a number of equal votes. To sample judges, matches or sessions,
+        pass an array that names the one of each preference, or of each of r votes, where a tie is
+        one vote. For scores, use "query", or "item" within a single query; for orders, "order".
     n_resamples : int >= 100, default 1000
         Number of refits, or of posterior draws for rank intervals and simultaneous intervals.
     n_jobs : int, optional
