@@ -124,8 +124,8 @@ class RankSVM(Ranker):
     Parameters
     ----------
     lam : float > 0 or "scale", default "scale"
-        Regularization parameter, in the unit of a sum over preferences. A larger value gives a
-        flatter function. "scale" computes a default from the data, see
+        Regularization parameter, in the unit of a sum over preferences: twice as many need about
+        twice the value. A larger value gives a flatter function. "scale" computes a default, see
         :func:`rankbook.problems.scale.default_lam`; :class:`RankSVMCV` chooses a value.
     kernel, gamma, degree, coef0
         Kernel and parameters, as in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
