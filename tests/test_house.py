@@ -22,9 +22,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted(
-    path
-    for path in (ROOT / "rankbook").rglob("*.py")
-    if path.stem != "_modidx" and path.read_text(encoding="utf-8")
+    path for path in (ROOT / "rankbook").rglob("*.py") if path.read_text(encoding="utf-8")
 )
 NOTEBOOKS = sorted((ROOT / "nbs").rglob("*.ipynb"))
 HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
