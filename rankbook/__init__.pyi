@@ -1,6 +1,7 @@
 # Public names and their modules: editors read this file, and lazy_loader imports from it.
 
 from . import kernels, metrics, plots
+from .base.errors import Assumption
 from .data import datasets
 from .data.blocks import Block, Blocks
 from .data.dask import dask_blocks
@@ -51,6 +52,7 @@ from .selection.kernel_path import kernel_path
 
 __version__: str
 __all__ = [
+    "Assumption",
     "BaselineHazard",
     "Block",
     "BlockRankSVMProblem",

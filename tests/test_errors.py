@@ -3574,6 +3574,7 @@ def test_the_table_has_no_row_twice():
 
 
 OF_OBJECTS = {  # made by calls that have their lines, or by nobody's arguments
+    "Assumption",
     "Certificate",
     "Comparison",
     "Interval",

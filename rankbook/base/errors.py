@@ -1,4 +1,4 @@
-"""Error for a wrong argument."""
+"""Error for a wrong argument, and warning about an assumption."""
 
 
 class ArgumentError(ValueError, TypeError):
@@ -39,3 +39,11 @@ class ArgumentError(ValueError, TypeError):
     def __str__(self):
         text = f"{self.argument} {self.given}; expected {self.accepted}. {self.advice}"
         return " ".join(line.strip() for line in text.splitlines())  # arrays have several
+
+
+class Assumption(UserWarning):
+    """Warning about something that a table leaves open, and how it was read.
+
+    Every decision about a table that its caller did not state is reported by this class, so
+    ``warnings.simplefilter("error", rb.Assumption)`` refuses all of them.
+    """

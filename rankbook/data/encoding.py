@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, Assumption
 from ..base.limits import require_memory, warn
-from .table import Assumption, Gap, finite_numbers, not_a_number
+from .table import Gap, finite_numbers, not_a_number
 
 
 def _is_text(column):

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, Assumption
 from ..base.limits import import_extra, require_memory, warn
 from ..base.validation import (
     as_array,
@@ -262,10 +262,6 @@ def as_source(path):
 
 
 _SVMLIGHT_LINE = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+(?:qid:\S+|\d+:[-+\d.])")
-
-
-class Assumption(UserWarning):
-    """Warning about an assumption on the contents of a file."""
 
 
 def format_of(source):

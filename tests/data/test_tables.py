@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 import rankbook as rb
-from rankbook.data.table import Assumption, NotNumbers, Source, read_table
+from rankbook.base.errors import Assumption
+from rankbook.data.table import NotNumbers, Source, read_table
 
 pytestmark = pytest.mark.usefixtures("workplace")
 large_numbers = pytest.mark.skipif(

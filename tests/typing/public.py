@@ -300,6 +300,7 @@ axes: np.ndarray = rb.plots.plot_decision(path, [lam, 2 * lam], y, axes=[ax, ax]
 blocks = rb.Blocks([rb.Block(X, y, qid), rb.Block(X, [0, 1], weight=weight, name="b", copy=False)])
 solution = rb.solve(rb.BlockRankSVMProblem(blocks, loss="squared"), lam)
 one: float = rb.metrics.over_blocks("ndcg@10", blocks, solution, empty=0)
+doubt: type[Warning] = rb.Assumption
 data = rb.read_table("a.csv", "y", "q", name="id", drop=["c"])
 votes: rb.Preferences = rb.read_preferences(Path("v.csv"), "matches", items=("a",), ties="half")
 orders = rb.read_orders(Path("o.csv"), "orders", items=("a",), unranked="last")

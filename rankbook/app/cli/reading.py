@@ -329,7 +329,7 @@ def spoken_warnings(queries=True):
     The notes use the words of the command line. Notes on query ids are omitted if `queries` is
     False, because the result does not depend on them.
     """
-    from rankbook.data.table import Assumption
+    from rankbook.base.errors import Assumption
 
     said = set()
     with warnings.catch_warnings():
