@@ -385,7 +385,15 @@ def exports_to(path):
 
 # Packages of plain Python; elsewhere a chapter is exported, but for these modules.
 PLAIN_PACKAGES = {"", "base", "data", "plots", "testing", "app"}
-PLAIN_MODULES = {"kernels", "metrics", "metrics.queries", "metrics.scorers", "selection.held_out"}
+PLAIN_MODULES = {
+    "kernels",
+    "preferences.names",
+    "preferences.outcomes",
+    "metrics",
+    "metrics.queries",
+    "metrics.scorers",
+    "selection.held_out",
+}
 PLAIN_MODULES |= {"paths.display", "paths.files", "estimators.saving", "estimators.linear_json"}
 
 

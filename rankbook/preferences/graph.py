@@ -31,6 +31,7 @@ from rankbook.preferences.events import (
     flags_of,
     index_of,
     is_numbered,
+    is_table,
     log_pairs,
     match_pairs,
     pairs_between,
@@ -498,8 +499,9 @@ class Preferences(SetOnce):
         margin: str | ArrayLike | None = None,
         tie: str | ArrayLike | None = None,
         ties: Literal["refuse", "drop", "half"] = "refuse",
-        items: ArrayLike | None = None,
+        items: ArrayLike | Literal["rows", "names"] | None = None,
         pair_features: str | Sequence[str] | ArrayLike | None = None,
+        n_items: int | None = None,
     ) -> Self:
         """Prefer the winner to the loser of each row.
 
@@ -517,12 +519,16 @@ class Preferences(SetOnce):
         ties : {"refuse", "drop", "half"}, default "refuse"
             Ties are an error, left out, or two preferences of half the weight, one in each
             direction. `n_ties` counts them.
-        items : sequence of n distinct names, optional
-            Name of each row, for instance ``X.index``. By default integers are row numbers, and
-            other names are numbered in order of appearance and stored in the attribute `items`.
+        items : sequence of n distinct names, "rows" or "names", optional
+            Name of each row, for instance ``X.index``. By default names are numbered in order of
+            appearance and stored in the attribute `items`. Whole numbers in a table are names, and
+            "rows" makes them row numbers; in lists and arrays they are row numbers, and "names"
+            makes them names. Next to text, a whole number is its decimal text.
         pair_features : str, list of str, or array-like of shape (m,) or (m, p), optional
             Columns, or numbers, from the point of view of the winner; see
             :class:`rankbook.Preferences`. The second half of a tie has the opposite sign.
+        n_items : int, optional
+            Number of items, whose row numbers the pairs then contain.
 
         Returns
         -------
@@ -533,7 +539,13 @@ class Preferences(SetOnce):
         ------
         ValueError
             If there is no row or column, a name is missing, unknown or on both sides of a row, or a
-            tie is refused. The message contains the number of the row, counted from 0.
+            tie is refused. The message contains the number of the row, counted from 0. Row numbers
+            without `items` and `n_items` are refused if most rows up to the largest do not occur.
+
+        Warns
+        -----
+        Assumption
+            If two names differ only by case or by leading zeros.
 
         Notes
         -----
@@ -555,7 +567,8 @@ class Preferences(SetOnce):
         tie = None if tie is None else flags_of("tie", column_of(pairs, "tie", tie, m))
         columns = dict(winner=winner, loser=loser)
         features = features_of(pairs, pair_features, m)
-        found, facts = pairs_of(columns, items, weight, margin, tie, ties, features=features)
+        rows = dict(items=items, n_items=n_items, table=is_table("pairs", pairs))
+        found, facts = pairs_of(columns, rows, weight, margin, tie, ties, features=features)
         return cls(*found).replaced(**facts)
 
     @classmethod
@@ -564,7 +577,7 @@ class Preferences(SetOnce):
         cls,
         orders: Any,
         n_items: int | None = None,
-        items: ArrayLike | None = None,
+        items: ArrayLike | Literal["rows", "names"] | None = None,
         ranking: str | ArrayLike = "ranking",
         item: str | ArrayLike = "item",
         rank: str | ArrayLike = "rank",
@@ -579,8 +592,8 @@ class Preferences(SetOnce):
             compared, and `n_ties` counts their pairs. A table has a row for each item of each
             order.
         n_items : int, optional
-            Number of items; by default one more than the largest row number, or those in `items`.
-        items : sequence of n distinct names, optional
+            Number of items, if the orders contain row numbers.
+        items : sequence of n distinct names, "rows" or "names", optional
             As in :meth:`from_pairs`.
         ranking, item, rank : str
             Columns of a table: the order of a row, the item, and its rank. Smaller ranks are
@@ -624,9 +637,10 @@ class Preferences(SetOnce):
         rank: str | ArrayLike = "rank",
         click: str | ArrayLike = "click",
         rule: Literal["skip-above", "last-click", "skip-next", "all-others"] = "skip-above",
-        items: ArrayLike | None = None,
+        items: ArrayLike | Literal["rows", "names"] | None = None,
         propensity: str | ArrayLike | None = None,
         clip: float = 0.01,
+        n_items: int | None = None,
     ) -> Self:
         """Prefer clicked items to items passed over in the same session.
 
@@ -646,8 +660,8 @@ class Preferences(SetOnce):
             session. "skip-next": a clicked item is preferred to the next one below, if that was not
             clicked. "all-others": a clicked item is preferred to all others of the session, clicked
             or not; without `propensity` this favours the order in which items were shown.
-        items : sequence of n distinct names, optional
-            Names of the items, as in :meth:`from_pairs`. They include all items that were shown.
+        items : sequence of n distinct names, "rows" or "names", optional
+            As in :meth:`from_pairs`. Names include all items that were shown.
         propensity : str or array-like of shape (n,), optional
             Column of the probability, in (0, 1], that the user examined the row's rank; see
             :func:`rankbook.click_propensities`. The preferences of a click have weight
@@ -656,6 +670,8 @@ class Preferences(SetOnce):
         clip : float, default 0.01
             Smaller propensities count as `clip`, which bounds the weight of a click by 1 / clip at
             the price of a bias.
+        n_items : int, optional
+            Number of items, whose row numbers the log then contains.
 
         Returns
         -------
@@ -685,7 +701,7 @@ class Preferences(SetOnce):
         [('b', 'a')]
         """
         columns = dict(session=session, item=item, rank=rank, click=click, propensity=propensity)
-        found, names = log_pairs(log, rule, items, clip, **columns)
+        found, names = log_pairs(log, rule, dict(items=items, n_items=n_items), clip, **columns)
         return cls(*found).merged().replaced(items=names)
 
     @classmethod
@@ -698,9 +714,12 @@ class Preferences(SetOnce):
         margin: Literal["one", "difference"] = "one",
         weight: str | ArrayLike | None = None,
         ties: Literal["refuse", "drop", "half"] = "refuse",
-        items: ArrayLike | None = None,
+        items: ArrayLike | Literal["rows", "names"] | None = None,
         home_advantage: bool = False,
         pair_features: str | Sequence[str] | ArrayLike | None = None,
+        results: Literal["difference", "winner", "points"] | dict[Any, str] | None = None,
+        tie: str | ArrayLike | None = None,
+        n_items: int | None = None,
     ) -> Self:
         """Prefer the side that won each match.
 
@@ -710,10 +729,13 @@ class Preferences(SetOnce):
         home, away : str, default "home" and "away"
             Columns of the two sides.
         result : str or (str, str), default "result"
-            One column: "H", "D" and "A" for home, draw and away; or the name of the winner's
-            column, or "tie", as in votes on two models; or the goals of the home side minus the
-            goals of the other side. Or two columns, home and away: goals, or points such as 1, 1/2
-            and 0 in chess.
+            One column, or two with the goals (or points) of the home side and of the other. One
+            column may contain "H", "D" and "A" for home, draw and away; the name of the winner, of
+            the winner's column, or a part of that name such as "b" for model_b; "home" and "away";
+            "left" and "right"; scores such as "2-1" or "1/2-1/2"; and "tie", "draw" or "both_bad"
+            for a tie. Numbers are read by themselves only if their meaning is certain: as a
+            difference of goals if some are negative, as points if they are 1, 1/2 and 0, and as
+            winners if each is the name of one of the two items and some are above 3.
         margin : {"one", "difference"}, default "one"
             Margin of the winner: 1, or the difference of the goals.
         weight : str or array-like of shape (m,), optional
@@ -726,6 +748,15 @@ class Preferences(SetOnce):
             Columns, or numbers, from the point of view of the home side. The sign changes if the
             other side won. If some games are on neutral ground, pass a column of 1 and 0 instead of
             `home_advantage`, for example ``pair_features="at_home"``.
+        results : {"difference", "winner", "points"} or dict, optional
+            Meaning of one column of results: the goals of the home side minus those of the other
+            side; the name of the winner; or the points of the home side (1, 1/2 or 0). A dict maps
+            cells to "home", "tie" or "away", for example ``{1: "home", "X": "tie", 2: "away"}``;
+            cells that it lacks are the name of the winner.
+        tie : str or array-like of shape (m,), optional
+            Rows that are ties (True and False, or 1 and 0), whatever their result is.
+        n_items : int, optional
+            Number of items, whose row numbers the sides then contain.
 
         Returns
         -------
@@ -735,8 +766,8 @@ class Preferences(SetOnce):
         Raises
         ------
         ValueError
-            In the same cases as :meth:`from_pairs`, or if `margin` needs goals and `result` has
-            letters.
+            In the same cases as :meth:`from_pairs`; if a result is missing, unknown, or a number of
+            uncertain meaning; or if `margin` needs goals and `result` has none.
 
         Examples
         --------
@@ -753,9 +784,10 @@ class Preferences(SetOnce):
         >>> prefs.better.tolist(), prefs.weight.tolist(), prefs.pair_features.ravel().tolist()
         ([1, 1, 2], [1.0, 0.5, 0.5], [-1.0, 1.0, -1.0])
         """
-        columns = dict(home=home, away=away, result=result, weight=weight)
+        rows = dict(items=items, n_items=n_items, table=True)
+        columns = dict(home=home, away=away, result=result, tie=tie, weight=weight)
         columns |= dict(home_advantage=home_advantage, pair_features=pair_features)
-        found, facts = match_pairs(matches, margin, ties, items, **columns)
+        found, facts = match_pairs(matches, margin, ties, results, rows, **columns)
         return cls(*found).replaced(**facts)
 
     def merged(self) -> Self:

@@ -1,0 +1,412 @@
+"""Columns of tables, and the names of items in them."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+import numpy as np
+
+from ..base.errors import ArgumentError, Assumption
+from ..base.limits import warn
+from ..base.tables import refuse_unread
+from ..base.validation import as_array, as_choice, as_count, as_matrix, as_vector
+
+MOST = 2**31 - 1  # largest number of items
+NUMBERS = int | float | np.integer | np.floating | Decimal
+
+
+def column_of(table, argument, name, m=None):
+    """Return a column of a table as an array (m,), by its name, or the array given instead.
+
+    Parameters
+    ----------
+    table : data frame or mapping
+    argument : str
+        Name of the argument, for the message.
+    name : str or array-like of shape (m,)
+    m : int, optional
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such column, or it has another length.
+    """
+    if not isinstance(name, str):
+        known = column_names(table) if isinstance(name, list | tuple) else ()
+        if known and name and all(isinstance(each, str) and each in known for each in name):
+            raise ArgumentError(
+                f"{argument} is {name!r}, which are names of columns",
+                "one of them, or an array with an entry for each row",
+                "Join columns of text first, as table['query'] + '/' + table['document'].",
+            )
+        column = as_array(argument, name)
+    else:
+        known = column_names(table)
+        if name not in known:
+            shown = ", ".join(repr(each) for each in known)
+            raise ArgumentError(
+                f"{argument} is {name!r}, and the table has "
+                f"{f'the columns {shown}' if known else 'no named columns'}",
+                "one of its columns, or an array with an entry for each row",
+            )
+        column = as_array(argument, table[name])
+    if column.ndim != 1 or m not in (None, column.size):
+        raise ArgumentError(
+            f"{argument} has shape {column.shape}",
+            f"shape ({'m' if m is None else m},), an entry for each row",
+        )
+    return column
+
+
+def column_names(table):
+    """Return the names of the columns of a data frame, a mapping or an Arrow table."""
+    if isinstance(table, Mapping):
+        return list(table)
+    return list(getattr(table, "column_names", getattr(table, "columns", ())))
+
+
+def is_table(argument, value):
+    """Return whether a table has named columns; a lazy one is refused."""
+    if value is not None:
+        refuse_unread(argument, value)
+    return isinstance(value, Mapping) or hasattr(value, "columns")
+
+
+def flags_of(argument, column, advice_on_2=""):
+    """Read a column of True and False, or 1 and 0, as booleans; `coded` is added to errors."""
+    values = column.tolist()
+    number = int | float | np.number | np.bool_
+    wrong = [i for i, v in enumerate(values) if not (isinstance(v, number) and v in (0, 1))]
+    if wrong:
+        raise ArgumentError(
+            f"{argument} is {(value := values[wrong[0]])!r} in row {wrong[0]}",
+            "True and False, or 1 and 0" + ", as numbers" * (str(value) in ("0", "1")),
+            advice_on_2 if isinstance(value, number) and value == 2 else "",
+        )
+    return np.array(values, dtype=bool)
+
+
+def features_of(table, value, m):
+    """Read features (m, p) of pairs from columns of a table or numbers; None stays None."""
+    if value is None:
+        return None
+    named = [value] if isinstance(value, str) else value
+    if isinstance(named, list | tuple) and named and all(isinstance(v, str) for v in named):
+        columns = [column_of(table, "pair_features", name, m) for name in named]
+        value = np.column_stack([as_vector("pair_features", each, m) for each in columns])
+    value = as_array("pair_features", value)
+    value = as_matrix("pair_features", value[:, None] if value.ndim == 1 else value)
+    if len(value) != m:
+        raise ArgumentError(f"pair_features has {len(value)} rows", f"{m}, one for each pair")
+    return value
+
+
+def refuse_missing(argument, column):
+    """Refuse the first missing entry of a column: None, NaN, NaT or pandas.NA."""
+    if column.dtype.kind in "iubUS":
+        return
+    from pandas import isna
+
+    missing = np.flatnonzero(isna(column))
+    if missing.size:
+        raise ArgumentError(
+            f"{argument} is {column[missing[0]]} in row {missing[0]}", "a name in every row"
+        )
+
+
+def whole_number(value):
+    """Return a name that is a number as an int; None for other numbers, and for names."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, NUMBERS):
+        return None
+    if isinstance(value, int | np.integer):
+        return int(value)
+    is_whole = value == value and abs(value) < 2**53 and value == int(value)
+    return int(value) if is_whole else None
+
+
+def as_names(argument, column):
+    """Return names as int64 if all are whole numbers, else as objects.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the column, for errors.
+    column : ndarray of shape (m,)
+        Whole numbers of any type, text, or other objects that can be hashed, such as tuples.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        If text and whole numbers occur together, the numbers are their decimal text, so that the
+        name 76 and the name "76" are equal. Whole numbers beyond 64 bits are Python's integers.
+
+    Raises
+    ------
+    ValueError
+        If a name is missing, a fraction, a truth value or a list. O(m).
+    """
+    if column.dtype.kind in "iu" and (not column.size or column.max() < 2**63):
+        return column.astype(np.int64)
+    if column.dtype.kind == "U":
+        return column.astype(object)
+    refuse_missing(argument, column)
+    if column.dtype.kind == "f" and (np.abs(column) < 2**53).all() and (column % 1 == 0).all():
+        return column.astype(np.int64)
+    if column.dtype.kind in "mM":
+        from pandas import Index
+
+        column = Index(column).astype(object).to_numpy()
+    kinds = set(map(type, column.tolist()))
+    if kinds == {str}:
+        return column
+    values = column.tolist()
+    for i, value in enumerate(values):
+        is_number = isinstance(value, bool | np.bool_ | complex | np.complexfloating | NUMBERS)
+        if type(value).__hash__ is None or is_number and whole_number(value) is None:
+            raise ArgumentError(
+                f"{argument} is {value!r} in row {i}", "a name, as text or a whole number"
+            )
+    whole = [whole_number(value) for value in values]
+    if None not in whole:
+        fits = all(-(2**63) <= value < 2**63 for value in whole)
+        return np.array(whole, dtype=np.int64 if fits else object)
+    text = any(issubclass(kind, str) for kind in kinds)
+    for i, number in enumerate(whole):
+        if number is not None:
+            values[i] = str(number) if text else number
+    return objects(values)
+
+
+def as_text(names):
+    """Return names from :func:`as_names` with their decimal text in place of whole numbers."""
+    if names.dtype.kind == "i":
+        return names.astype(str).astype(object)
+    numbers = (int in set(map(type, names))) and [isinstance(name, int) for name in names]
+    return np.where(numbers, names.astype(str), names) if numbers else names
+
+
+def objects(values):
+    """Return values as an array of objects, in which tuples stay single entries."""
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+def alike(columns):
+    """Return columns of names in forms that can be compared: all numbers, or no number.
+
+    `columns` are results of :func:`as_names`. Whole numbers become text if another column has text.
+    """
+    if all(column.dtype.kind == "i" for column in columns):
+        return columns
+    numbers = lambda column: column.dtype.kind == "i" or set(map(type, column)) <= {int}
+    texts = lambda column: column.dtype.kind == "O" and str in set(map(type, column))
+    if any(map(texts, columns)):
+        return [as_text(column) if numbers(column) else column for column in columns]
+    return [column.astype(object) for column in columns]
+
+
+def note_similar(argument, names):
+    """Warn once if two of some distinct names differ only by case or by leading zeros."""
+    known = {}
+    for name in names:
+        if not isinstance(name, str):
+            continue
+        other = known.setdefault(name.casefold().lstrip("0") or "0", name)
+        if other != name:
+            return warn(
+                Assumption(
+                    f"{argument}: the names {other!r} and {name!r} differ only by case or by "
+                    "leading zeros; they are two items."
+                )
+            )
+
+
+def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
+    """Return the rows of the names in some columns, the number of items, and their names.
+
+    Parameters
+    ----------
+    columns : dict from str to ndarray of shape (m,)
+        Names, under the argument that they came as.
+    items : "rows", "names", or sequence of distinct names, optional
+        "rows" says that the columns hold row numbers, "names" that whole numbers in them are names.
+        A sequence gives the name of each row. By default whole numbers are names if they come from
+        a table, otherwise row numbers.
+    n_items : int, optional
+        The number of items; the columns then hold row numbers.
+    table : bool, default False
+        Whether the columns come from a file, a data frame or a dict of columns.
+    by_row : bool, default True
+        Whether columns have equal lengths and are numbered row by row, else one after the other.
+
+    Returns
+    -------
+    rows : list of ndarray, int64
+    n_items : int
+    names : tuple or None
+        None where the names are row numbers. Without `items` names are numbered in the order in
+        which they appear.
+
+    Raises
+    ------
+    ValueError
+        If a name is missing, or not among the items (the error names its row); or if row numbers
+        were neither asked for nor bounded, and most rows up to the largest do not occur.
+    """
+    if n_items is not None:
+        if items is not None and not (isinstance(items, str) and items == "rows"):
+            raise ArgumentError("items and n_items are both given", "one of them")
+        n_items, items = as_count("n_items", n_items, 1, MOST), "rows"
+    if items is not None and not isinstance(items, str):
+        return _looked_up(columns, _as_index(items))
+    found = {argument: as_names(argument, column) for argument, column in columns.items()}
+    whole = all(names.dtype.kind == "i" for names in found.values())
+    if items is not None:
+        as_choice("items", items, ("rows", "names"))
+    if items == "rows" or items is None and whole and not table:
+        return *_row_numbers(found, n_items, sure=items == "rows"), None
+    from pandas import factorize
+
+    mixed = alike(list(found.values()))
+    joined = np.column_stack(mixed).ravel() if by_row else np.concatenate(mixed)
+    codes, names = factorize(joined)
+    codes, names = codes.astype(np.int64), tuple(names.tolist())
+    note_similar(next(iter(found)), names)
+    if by_row:
+        return [codes[i :: len(found)] for i in range(len(found))], len(names), names
+    return np.split(codes, np.cumsum([each.size for each in mixed])[:-1]), len(names), names
+
+
+def _row_numbers(columns, n_items, sure):
+    """Return columns of row numbers, and the number of items."""
+    for argument, names in columns.items():
+        if names.dtype.kind == "i":
+            continue
+        texts = [str(name) for name in names.tolist()]
+        if not all(text.isdecimal() and str(int(text)) == text for text in texts):
+            i = next(i for i, t in enumerate(texts) if not (t.isdecimal() and str(int(t)) == t))
+            raise ArgumentError(
+                f"{argument} is {names[i]!r} in row {i}, and "
+                + ("items is 'rows'" if n_items is None else f"n_items is {n_items}"),
+                "row numbers",
+                "Pass items= with the names of the rows, or neither.",
+            )
+        columns = columns | {argument: np.array([int(text) for text in texts])}
+    high = MOST if n_items is None else n_items
+    for argument, rows in columns.items():
+        bad = np.flatnonzero((rows < 0) | (rows >= high))
+        if bad.size:
+            ways = "" if sure else "If they are names, pass items='names'."
+            raise ArgumentError(
+                f"{argument} is {rows[bad[0]]} in row {bad[0]}",
+                "row numbers of items, 0 or more" if n_items is None else f"items 0 to {high - 1}",
+                ways,
+            )
+    largest = max((int(rows.max()) for rows in columns.values() if rows.size), default=-1)
+    if not sure:
+        used = np.unique(np.concatenate(list(columns.values()))).size
+        if largest >= max(20, 2 * used):
+            argument = next(a for a, rows in columns.items() if largest in rows)
+            raise ArgumentError(
+                f"{argument} is {largest} in row {int(np.argmax(columns[argument] == largest))}, "
+                f"and only {used} of the numbers from 0 to {largest} occur",
+                "items='names' if the numbers are names, or n_items= with the number of items if "
+                "they are row numbers",
+            )
+    return list(columns.values()), 1 + largest if n_items is None else n_items
+
+
+def _as_index(items):
+    """Return names of rows as a pandas index; names of several levels are tuples."""
+    import pandas as pd
+
+    if isinstance(items, pd.MultiIndex):
+        index = items.to_flat_index()
+    elif isinstance(items, pd.Index):
+        index = items
+    else:
+        refuse_unread("items", items)
+        listed = isinstance(items, list | tuple | range)
+        listed = listed and not any(isinstance(v, list) for v in items)
+        if not listed and as_array("items", items).ndim != 1:
+            raise ArgumentError(
+                f"items is a {type(items).__name__}",
+                "a sequence of names, one for each row, for instance X.index",
+            )
+        index = pd.Index(items if isinstance(items, range) else list(items), tupleize_cols=False)
+    if index.hasnans:
+        raise ArgumentError(
+            f"items has a missing name at index {int(np.argmax(index.isna()))}", "distinct names"
+        )
+    return index
+
+
+def _looked_up(columns, items):
+    """Look up the rows of names in an index; see :func:`rows_of`."""
+    import pandas as pd
+
+    given = [as_names(argument, column) for argument, column in columns.items()]
+    known = as_names("items", items.to_numpy())
+    *given, known = alike([*given, known])
+    index = pd.Index(known, tupleize_cols=False)
+    if index.has_duplicates:
+        i = int(np.argmax(index.duplicated()))
+        raise ArgumentError(f"items has a second {known[i]!r} at index {i}", "distinct names")
+    numbered = is_numbered(items)
+    if not numbered:
+        note_similar("items", index)
+    rows = []
+    for argument, names in zip(columns, given):
+        rows.append(index.get_indexer(names).astype(np.int64))
+        unknown = np.flatnonzero(rows[-1] < 0)
+        if unknown.size:
+            name = names[unknown[:1]].tolist()[0]
+            key = lambda name: str(name).strip().casefold().lstrip("0")
+            near = next((other for other in index if key(other) == key(name)), None)
+            hint = "" if near is None else f" (it has {near!r})"
+            raise ArgumentError(
+                f"{argument} is {name!r} in row {unknown[0]}, which is not among the "
+                f"{len(index)} items{hint}",
+                "names of items",
+            )
+    return rows, len(index), None if numbered else tuple(items.tolist())
+
+
+def index_of(rows):
+    """Return the index of a pandas data frame or Series; None for anything else."""
+    index = getattr(rows, "index", None)
+    return index if hasattr(index, "get_indexer") else None
+
+
+def is_numbered(index):
+    """Return whether a pandas index only counts the rows from 0."""
+    import pandas as pd
+
+    return index.equals(pd.RangeIndex(len(index)))
+
+
+def refuse_twice(argument, values, shown, number, whole, ids):
+    """Refuse a value that occurs twice within a whole, such as an item within a session.
+
+    Parameters
+    ----------
+    argument : str
+        What the values are, for the message.
+    values, number : ndarrays of shape (m,)
+        Values that can be sorted, and the number of the whole that each belongs to.
+    shown : ndarray of shape (m,)
+        The values as the caller wrote them.
+    whole : str
+        What the wholes are.
+    ids : ndarray of shape (m,)
+        Their names as the caller wrote them.
+    """
+    order = np.lexsort((values, number))
+    again = (values[order][1:] == values[order][:-1]) & (number[order][1:] == number[order][:-1])
+    if again.any():
+        first, second = sorted(order[np.argmax(again) :][:2].tolist())
+        raise ArgumentError(
+            f"{argument} is {shown[first : first + 1].tolist()[0]!r} in the rows {first} and "
+            f"{second} of {whole} {ids[first : first + 1].tolist()[0]!r}",
+            f"each {argument} once in a {whole}",
+        )

@@ -1,0 +1,283 @@
+"""Outcomes of matches and votes: letters, names of sides or winners, scores, differences, points."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base.errors import ArgumentError
+from ..base.validation import as_vector
+from .names import as_names, as_text, column_names, column_of, whole_number
+
+RESULTS = ("difference", "winner", "points")
+AHEAD = dict(home=1.0, tie=0.0, away=-1.0)
+TIES = ("tie", "draw", "both", "both_bad", "bothbad", "tie (bothbad)", "tie (both bad)")
+WORDS = {
+    "letters H, D and A": dict(h=1.0, d=0.0, a=-1.0),
+    "home and away": dict(home=1.0, away=-1.0),
+    "left and right": dict(left=1.0, right=-1.0),
+}
+HALVES = {"1/2": 0.5, "½": 0.5}
+_SCORE = r"(\d+(?:\.\d+)?|1/2|½)"
+_SCORES = re.compile(rf"{_SCORE}\s*[-:–]\s*{_SCORE}")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Outcomes of m matches.
+
+    Attributes
+    ----------
+    ahead : ndarray of shape (m,)
+        Positive if the home side won, 0 for a tie, negative if the away side won.
+    reading : str
+        How the results were read, for people.
+    is_difference : bool
+        Whether `ahead` is a difference of goals.
+    """
+
+    ahead: np.ndarray
+    reading: str
+    is_difference: bool = False
+
+    @property
+    def counts(self):
+        """Number of wins of the home side, of ties, and of wins of the away side."""
+        sign = np.sign(self.ahead)
+        return {name: int((sign == value).sum()) for name, value in AHEAD.items()}
+
+
+def _cell(value):
+    """Return the text of a cell, a whole number without decimals; None for a missing one."""
+    if isinstance(value, str):
+        return value.strip() or None
+    number = whole_number(value)
+    if number is None:
+        return None if value is None or value != value else str(value)
+    return str(number)
+
+
+def _number(text):
+    """Return the number that a text is, else None."""
+    return float(text) if _NUMBER.fullmatch(text) else HALVES.get(text)
+
+
+def _lead(text):
+    """Return the lead of the first side in a text such as 2-1 or 1/2-1/2, else None."""
+    found = _SCORES.fullmatch(text)
+    return _number(found[1]) - _number(found[2]) if found else None
+
+
+def side_words(home, away):
+    """Return words that denote the sides in columns named `home` and `away`.
+
+    These are the names of the columns, and the parts in which they differ, such as a and b of
+    model_a and model_b.
+    """
+    if not (isinstance(home, str) and isinstance(away, str)):
+        return {}
+    words = {home: 1.0, away: -1.0}
+    a, b = (re.findall(r"[A-Z]?[a-z]+|\d+|[A-Z]+(?![a-z])", name) for name in (home, away))
+    parts = [(x, y) for x, y in zip(a, b) if x.casefold() != y.casefold()]
+    if len(a) == len(b) and len(parts) == 1:
+        words |= dict(zip(parts[0], (1.0, -1.0)))
+    return words
+
+
+class _Cells:
+    """Cells of a column of results, by their distinct texts.
+
+    Attributes
+    ----------
+    texts : list of str
+    code : ndarray of shape (m,), int
+        Number of the text of each row; -1 in rows that are ties for another reason.
+    home, away : ndarrays of shape (m,)
+        Texts of the names of both sides.
+    """
+
+    def __init__(self, column, sides, tie):
+        cells = [_cell(value) for value in column.tolist()]
+        played = np.ones(len(cells), bool) if tie is None else ~tie
+        number = {}
+        code = [number.setdefault(c, len(number)) if p else -1 for c, p in zip(cells, played)]
+        self.code, self.texts = np.array(code, dtype=int), list(number)
+        if None in number:
+            raise ArgumentError(
+                f"result is missing in row {code.index(number[None])}",
+                "a result in every row, such as 'tie' where no side won",
+            )
+        self.home, self.away = sides
+
+    def read(self, reading, values, is_difference=False):
+        """Return outcomes from a value for each text; None if a text has none."""
+        if None in values:
+            return None
+        ahead = np.r_[np.array(values, dtype=float), 0.0][self.code]
+        return Outcomes(ahead, reading, is_difference)
+
+    def winners(self, known):
+        """Return outcomes where a text in the dict `known` has its value, and others are winners.
+
+        The row of the first text that is neither is returned instead, if there is one.
+        """
+        given = [known.get(text, known.get(text.casefold())) for text in self.texts]
+        ahead = np.r_[[np.nan if v is None else v for v in given], 0.0][self.code]
+        texts = np.array([*self.texts, None], dtype=object)[self.code]
+        is_home, is_away = texts == self.home, texts == self.away
+        named = np.where(is_home, 1.0, np.where(is_away, -1.0, np.nan))
+        both = np.flatnonzero((is_home | is_away) & ~np.isnan(ahead) & (ahead != named))
+        ahead = np.where(np.isnan(ahead), named, ahead)
+        wrong = np.r_[both, np.flatnonzero(np.isnan(ahead))]
+        if wrong.size:
+            return int(wrong.min())
+        return Outcomes(ahead, "the name of the winner")
+
+    def at(self, row):
+        """Return the text of a row."""
+        return self.texts[self.code[row]]
+
+
+def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, None)):  # noqa: PLR0913
+    """Read the outcomes of m matches.
+
+    Parameters
+    ----------
+    matches : table
+    result : str, array-like of shape (m,), or two of them
+        One column, or the goals (or points) of the home side and of the away side.
+    sides : pair of ndarrays of shape (m,)
+        Names of the items at home and away.
+    results : {"difference", "winner", "points"} or dict, optional
+        Meaning of the results: the goals of the home side minus those of the other, the name of the
+        winner, or the points of the home side (1, 1/2 or 0). A dict maps the text of a cell to
+        "home", "tie" or "away"; cells that it lacks are the name of the winner. By default the
+        meaning must be certain.
+    tie : ndarray of shape (m,), bool, optional
+        Rows that are ties, whatever their result says.
+    names : pair of str
+        Columns of the sides; their names may be results.
+
+    Returns
+    -------
+    Outcomes
+
+    Raises
+    ------
+    ValueError
+        If a result is missing, unknown or ambiguous. O(m).
+    """
+    if not (results is None or isinstance(results, dict) or results in RESULTS):
+        raise ArgumentError(f"results is {results!r}", f"{', '.join(map(repr, RESULTS))} or a dict")
+    if _are_two(matches, result, sides[0].size):
+        if results not in (None, "difference"):
+            raise ArgumentError(f"results is {results!r} and result is two columns", "None")
+        goals = [
+            as_vector(f"result[{i}]", column_of(matches, f"result[{i}]", name), sides[0].size)
+            for i, name in enumerate(result)
+        ]
+        ahead = goals[0] - goals[1]
+        return Outcomes(np.where(tie, 0.0, ahead) if tie is not None else ahead, "goals", True)
+    column = column_of(matches, "result", result, sides[0].size)
+    sides = [as_text(as_names(argument, side)) for argument, side in zip(AHEAD, sides[:2])]
+    cells = _Cells(column, sides, tie)
+    if isinstance(results, dict):
+        return _mapped(cells, results)
+    if results == "winner":
+        return _sure(cells, cells.winners(dict.fromkeys(TIES, 0.0)), "the name of a side, or 'tie'")
+    numbers = [_number(text) for text in cells.texts]
+    if results == "difference":
+        found = cells.read("goals of the home side minus those of the other", numbers, True)
+        return _sure(cells, found or _first(cells, numbers), "a number")
+    points = [value if value in (0.0, 0.5, 1.0) else None for value in numbers]
+    points = [None if value is None else 2 * value - 1 for value in points]
+    if results == "points":
+        found = cells.read("points of the home side", points)
+        return _sure(cells, found or _first(cells, points), "1, 1/2 or 0 points of the home side")
+    if cells.texts and None not in numbers:
+        return _numeric(cells, numbers, points)
+    return _worded(cells, side_words(*names), names)
+
+
+def _are_two(matches, result, m):
+    """Return whether results are two columns: two names of columns, or two arrays of m numbers."""
+    if not (isinstance(result, tuple | list) and len(result) == 2):
+        return False
+    known = column_names(matches)
+    if all(isinstance(each, str) for each in result):
+        return set(result) <= set(known) or m != 2
+    return all(not isinstance(each, str) and np.ndim(each) == 1 for each in result)
+
+
+def _first(cells, values):
+    """Return the first row whose text has no value."""
+    return int(np.isin(cells.code, [k for k, v in enumerate(values) if v is None]).argmax())
+
+
+def _sure(cells, found, accepted):
+    """Return outcomes; a row in their place is refused."""
+    if isinstance(found, Outcomes):
+        return found
+    raise ArgumentError(f"result is {cells.at(found)!r} in row {found}", accepted)
+
+
+def _mapped(cells, results):
+    """Read results by a dict from texts to "home", "tie" and "away"."""
+    wrong = next((value for value in results.values() if value not in AHEAD), None)
+    if wrong is not None:
+        raise ArgumentError(f"results has the value {wrong!r}", "'home', 'tie' or 'away'")
+    known = {_cell(key): AHEAD[value] for key, value in results.items()}
+    if found := cells.read("as given by results", [known.get(text) for text in cells.texts]):
+        return found
+    keys = ", ".join(map(repr, known))
+    return _sure(cells, cells.winners(known), f"one of {keys} of results, or the name of a side")
+
+
+def _numeric(cells, numbers, points):
+    """Read numbers if their meaning is certain."""
+    if min(numbers) < 0:
+        return cells.read("goals of the home side minus those of the other", numbers, True)
+    if 0.5 in numbers and None not in points:
+        return cells.read("points of the home side", points)
+    named = cells.winners({})
+    if isinstance(named, Outcomes) and not set(cells.texts) <= set("0123"):
+        return named
+    few = ", ".join(sorted(cells.texts)[:3])
+    raise ArgumentError(
+        f"result holds numbers ({few}), whose meaning is not certain",
+        "results='difference', 'winner' or 'points', or a dict such as "
+        "results={'1': 'home', '0': 'tie', '2': 'away'}",
+    )
+
+
+def _worded(cells, own, names):
+    """Read text by the only vocabulary that has all of it, or by the names of the winners."""
+    ties, leads = dict.fromkeys(TIES, 0.0), [_lead(text) for text in cells.texts]
+    named, small = f"the sides {names[0]} and {names[1]}", [t.casefold() for t in cells.texts]
+    sure = cells.read(named, [(ties | own).get(t, ties.get(t.casefold())) for t in cells.texts])
+    vocabularies = {named: {word.casefold(): sign for word, sign in own.items()}} | WORDS
+    found = [sure, cells.read("goals of both sides", leads, True)]
+    for reading, words in vocabularies.items() if sure is None else ():
+        found.append(cells.read(reading, [(ties | words).get(text) for text in small]))
+    winners = cells.winners(ties)
+    found = [each for each in (*found, winners) if isinstance(each, Outcomes)]
+    if not found:
+        known = {*ties, *(word for words in vocabularies.values() for word in words)}
+        rows = [_first(cells, [True if text in known else None for text in small]), winners]
+        own = [repr(name) for name in names if name is not None]
+        raise ArgumentError(
+            f"result is {cells.at(row := max(rows))!r} in row {row}",
+            f"'H', 'D' and 'A', {', '.join(own)}{', ' * bool(own)}the name of the winner, 'tie', "
+            "goals such as '2-1', or results= with the meaning of each cell",
+        )
+    for other in found[1:]:
+        differ = np.flatnonzero(np.sign(other.ahead) != np.sign(found[0].ahead))
+        if differ.size:
+            raise ArgumentError(
+                f"result is {cells.at(differ[0])!r} in row {differ[0]}, which may be "
+                f"{found[0].reading} or {other.reading}",
+                "results='winner', or results= with a dict from each cell to 'home', 'tie' or "
+                "'away'",
+            )
+    return found[0]
