@@ -248,19 +248,7 @@ def pairs_between(pairs, rows, argument, of):
 
 # %% ../../nbs/preferences/events.ipynb #pe10
 def match_pairs(  # noqa: PLR0913 -- a column each
-    matches,
-    margin,
-    ties,
-    results,
-    rows,
-    *,
-    home,
-    away,
-    result,
-    tie,
-    weight,
-    home_advantage,
-    pair_features,
+    matches, margin, ties, results, rows, *, home, away, result, tie, weight, home_advantage, pair_features
 ):
     """Make the arguments of :meth:`Preferences.from_matches`, as :func:`pairs_of` does."""
     as_choice("margin", margin, ("one", "difference"))
