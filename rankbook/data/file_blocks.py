@@ -22,8 +22,11 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import import_extra
 from ..base.validation import as_count
+from ..preferences.names import as_text
 from .blocks import ARRAYS, Blocks, CheckedBlock, Stored
 from .table import (
+    CSVReader,
+    NotNumbers,
     Roles,
     Source,
     check_names,
@@ -32,8 +35,10 @@ from .table import (
     docids_of,
     find_roles,
     is_sparse,
+    names_of,
+    note_spaces,
     numbered_frame,
-    read_csv,
+    open_csv,
     read_sparse,
     refuse_missing_qid,
     require_table,
@@ -309,19 +314,8 @@ class TextTable:
 
 
 def _joined(arrays):
-    """Stack arrays or sparse matrices vertically.
-
-    NumPy would round query ids of several integer types to float64.
-    """
+    """Stack arrays or sparse matrices vertically."""
     if isinstance(arrays[0], np.ndarray):
-        whole = [A for A in arrays if A.dtype.kind in "iu"]
-        if len({A.dtype for A in arrays}) > 1 and any((A >= 2**53).any() for A in whole):
-            if len(whole) < len(arrays) or any((A < 0).any() for A in whole):
-                raise ArgumentError(
-                    "qid has whole numbers of 2**53 and above beside negative ones or fractions",
-                    "ids of one type",
-                )
-            arrays = [A.astype(np.uint64) for A in arrays]
         return np.concatenate(arrays)
     from scipy.sparse import vstack
 
@@ -331,44 +325,69 @@ def _joined(arrays):
     return vstack(arrays, format="csr")
 
 
+class ReadAgain(Exception):
+    """Signal that a text must be parsed again, because a later part changes how it is read."""
+
+
 class CSVText(TextTable):
     """Text table with a header.
 
     Attributes
     ----------
     words : set of str
-        Columns of ids or names that are read as text because some rows contain words.
+        Columns of query ids that are read as text because some row has no integer.
     """
 
-    is_numbered = False
+    is_numbered, is_text = False, True
 
     def __init__(self, source, separator=None):
         super().__init__(source)
-        start, self.how = read_csv(source, separator, CHUNK)
-        self.columns = list(start.columns)
-        self.words = {n for n in start if len(start) and start[n].dtype.kind not in "iuf"}
+        self.reader = CSVReader(source, separator)
+        self.reader.source = self.path  # the source may hold the text in memory
+        self.columns, self.words, self.logical = self.reader.columns, set(), {}
 
     def chunks(self, roles, rows):
         """Yield the arrays of successive rows, by the names that a block gives them."""
         import pandas as pd
 
-        with self.open() as head, self.open() as stream:
-            named = {name for name in (roles.qid, roles.name) if name is not None}
-            names = pd.read_csv(head, nrows=0, **self.how).columns  # including spaces around them
-            text = {name: str for name in names if name.strip() in named & self.words}
+        options, first = self.reader.how | self.reader.options(roles.names), 0
+        with open_csv(self, options["sep"]) as stream:
             with csv_errors(self):
-                frames, first = pd.read_csv(stream, chunksize=rows, dtype=text, **self.how), 0
+                frames = pd.read_csv(stream, chunksize=rows, **options)
             while True:
                 with csv_errors(self):
                     frame = next(frames, None)
                 if frame is None or not len(frame):
                     return
-                frame = frame.rename(columns=str.strip)
-                self.words.update(n for n in named if frame[n].dtype.kind not in "iuf")
-                block = roles.read(self, frame, first)
+                self._require_one_kind(frame, roles, first)
+                try:
+                    block = roles.read(self, frame, first)
+                except NotNumbers:
+                    if options["sep"] != ";" or "decimal" in options:
+                        raise
+                    self.reader.use_commas()
+                    raise ReadAgain from None
+                note_spaces(self, frame[roles.names])
                 arrays = {name: getattr(block, name) for name in (*ARRAYS, "item_names")}
+                if roles.qid in self.words:
+                    arrays["qid"] = as_text(names_of(self, frame[roles.qid], first))
+                elif roles.qid is not None and block.qid.dtype.kind == "O":
+                    self.words.add(roles.qid)
                 yield {name: array for name, array in arrays.items() if array is not None}
                 first += len(frame)
+
+    def _require_one_kind(self, frame, roles, first):
+        """Refuse a column of truth values in one part of the file and of numbers in another."""
+        for name in set(roles.columns) - set(roles.names):
+            is_logical = frame[name].dtype.kind == "b"
+            if self.logical.setdefault(name, is_logical) != is_logical:
+                kinds = ("True and False", "other values")
+                one, other = kinds if is_logical else kinds[::-1]
+                raise ArgumentError(
+                    f"{self} has {one} in column {name!r} from about row {first}, and {other} "
+                    "before",
+                    "one kind of value in a column",
+                )
 
     def block(self, reader):
         """Read the block of a reader."""
@@ -561,14 +580,15 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
         for table in tables[1:]:
             require_columns(first, table, first.columns if exactly else roles.columns, exactly)
     texts = [table for table in tables if isinstance(table, TextTable)]
-    words = set().union(*(table.words for table in texts if not table.is_numbered))
+    words = set()
     while True:
         copy, known = TextCopy() if texts else None, set(words)
         for table in texts:
             table.copy, table.words = copy, words
-        found = [(table, piece) for table in tables for piece in table.pieces(roles, rows, whole)]
-        if words == known:
-            break  # otherwise words followed numbers, and the columns are read again as text
+        with suppress(ReadAgain):
+            found = [(table, p) for table in tables for p in table.pieces(roles, rows, whole)]
+            if words == known:
+                break  # otherwise words followed numbers, and the columns are read again as text
     if not found:
         raise ValueError(f"{first} has names of columns but no rows.")
     sizes = [stop - start for _, (start, stop, *_) in found]

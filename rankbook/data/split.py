@@ -9,10 +9,11 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import warn, written_out
 from ..preferences.graph import Preferences
+from ..preferences.names import as_text
 from ..preferences.orders import Orders
 from .blocks import Blocks, BlocksLike, CheckedBlock
 from .encoding import learn_encoding
-from .table import PARTS, Dataset, Source, find_roles, read_frame, require_ids, stacked
+from .table import PARTS, Dataset, FrameReader, Source, find_roles, require_ids, stacked
 
 
 def _assign(cards, n, rng):
@@ -353,16 +354,25 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
                 f"{source} is {source.kind} and {train} is {train.kind}",
                 "files of one kind, because columns are matched by their names",
             )
-    frames = {part: read_frame(source) for part, source in sources.items()}
-    columns = list(frames["train"].columns)
+    readers = {part: FrameReader(source) for part, source in sources.items()}
+    columns = readers["train"].columns
     if train.is_numbered:
-        mentioned = {each for frame in frames.values() for each in frame.columns}
+        mentioned = {each for reader in readers.values() for each in reader.columns}
         mentioned -= {"label", "qid", "docid"}
         features = sorted(mentioned, key=lambda each: int(each.removeprefix("feature ")))
-        named = all("docid" in frame for frame in frames.values())
+        named = all("docid" in reader.columns for reader in readers.values())
         others = ["docid"] * named + [each for each in columns if each in ("label", "qid")]
         columns = others + features
     roles = find_roles(train, columns, target, qid, name=name, drop=drop, **survival)
+    frames = {}
+    for part, reader in readers.items():
+        lacking = [c for c in roles.columns if c not in reader.columns and not train.is_numbered]
+        if lacking:
+            raise ArgumentError(
+                f"{reader.source} has no column {lacking[0]!r}; it has {', '.join(reader.columns)}",
+                f"the columns of {train}",
+            )
+        frames[part] = reader.read(roles.names)
     if learnt:
         found = learn_encoding(train, roles.items(frames["train"]), learnt)
         roles = replace(roles, encoding=found)
@@ -374,20 +384,14 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
             raise ArgumentError(
                 f"{without} has no query ids and {with_ids} has", "query ids in all files or none"
             )
-        lacking = [] if train.is_numbered else [one for one in roles.columns if one not in own]
-        if lacking:
-            raise ArgumentError(
-                f"{source} has no column {lacking[0]!r}; it has {', '.join(map(str, frame))}",
-                f"the columns of {train}",
-            )
         blocks.append(roles.read(source, frame, name=str(source)))
         if roles.qid is not None:
             require_ids(source, frame[roles.qid])
-            ids.append(frame[roles.qid])
+            ids.append(as_text(blocks[-1].qid))
     part = np.repeat(list(sources), [block.X.shape[0] for block in blocks])
     joined = lambda name: stacked([getattr(block, name) for block in blocks])
     if ids:
-        number, labels = pd.factorize(pd.concat(ids, ignore_index=True))
+        number, labels = pd.factorize(np.concatenate(ids))
         if roles.time is None:  # a stratum may be in several files
             _warn_of_shared(number, labels, part, sources)
     qid = number.astype(np.int64) if ids else None
@@ -398,7 +402,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         if roles.group_split is not None:
             groups = pd.concat(frame[roles.group_split] for frame in frames.values())
             require_ids(train, groups, what="group")
-            groups = pd.factorize(groups)[0]
+            groups = pd.factorize(groups.astype(str))[0]
         prefs = {
             name: Preferences.from_survival(y["time"], y["event"], qid, part == name)
             for name in sources

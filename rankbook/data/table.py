@@ -32,6 +32,7 @@ from ..base.validation import (
     shown,
     unknown_name,
 )
+from ..preferences.names import as_names, as_text
 from .blocks import CheckedBlock
 
 PARTS = ("train", "validation", "test")
@@ -58,7 +59,7 @@ class Dataset:
         Features, one row for each item, not standardised; stored as float64, or as CSR if sparse.
     y : array-like of shape (n,)
         Scores; higher is preferred. Stored as float64.
-    qid : array-like of int of shape (n,), optional
+    qid : array-like of int or str of shape (n,), optional
         The query of each row; only items of one query are compared. None means one query.
     name, description, source, licence : str, default ""
         Texts for people: a short name, one sentence about the data, their authors and where to find
@@ -112,8 +113,8 @@ class Dataset:
         found = dict(
             X=X, feature_names=[f"x{j}" for j in range(d)] if features is None else features
         )
-        kinds = dict(qid=("iu", "whole numbers"), parts=("U", "words"))
-        kinds |= dict(groups=("iuU", "whole numbers or words"))
+        kinds = dict(qid=("iuU", "whole numbers or text"), parts=("U", "words"))
+        kinds |= dict(groups=("iuU", "whole numbers or text"))
         for name, kind in kinds.items():
             value, (letters, accepted) = getattr(self, name), kind
             found[name] = labels = None if value is None else as_array(name, value)
@@ -251,6 +252,11 @@ class Source:
         """Whether the source is SVMlight text, whose feature names are numbers."""
         return self.kind == "SVMlight text"
 
+    @property
+    def is_text(self):
+        """Whether the source is text with a header, whose cells have no type."""
+        return self.kind in ("CSV text", "tab-separated text")
+
 
 def as_source(path):
     """Return the :class:`Source` of a path; a Source is returned unchanged."""
@@ -348,18 +354,82 @@ def not_a_number(column):
     return row, column.iloc[row]
 
 
-def separator_of(source):
-    """Return the separator (comma, semicolon or tab) that splits the header most often."""
+def head_of(source):
+    """Return the separator of CSV text, and the number of lines before the header.
+
+    The separator (comma, semicolon or tab) is the one that splits the header most often. Lines at
+    the head that begin with # and have fewer cells than the line below them are comments.
+    """
     with (
         source.open() as stream,
         io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
     ):
-        header = next((line for line in text if line.strip()), "")
-    counts = {
-        mark: len(next(csv.reader([header], delimiter=mark, skipinitialspace=True)))
-        for mark in ",;\t"
-    }
-    return max(counts, key=counts.get)
+        lines = []
+        for line in text:
+            lines.append(line)
+            if line.strip() and not line.startswith("#"):
+                break
+    first = lines[-1] if lines else ""
+    cells = lambda line, mark: next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
+    mark = max(",;\t", key=lambda mark: len(cells(first, mark)))
+    # a header may begin with #, but a comment has fewer cells than the rows
+    wide = [i for i, line in enumerate(lines) if len(cells(line, mark)) >= len(cells(first, mark))]
+    if skipped := sum(line.startswith("#") for line in lines[: wide[0]]) if wide else 0:
+        what = "the first line is a comment" if skipped == 1 else f"{skipped} lines are comments"
+        warn(Assumption(f"{source}: {what} and skipped."))
+    return mark, wide[0] if skipped else 0
+
+
+class Trimmed(io.RawIOBase):
+    """Stream of CSV text without the spaces that follow unquoted cells.
+
+    Quoted cells are unchanged, because spaces inside quotes belong to a cell.
+    """
+
+    def __init__(self, stream, separator):
+        self.stream, self.rest = stream, b""
+        mark, space = re.escape(separator.encode()), b" " if separator == "\t" else b"[ \t]"
+        # a quoted cell, kept, or spaces before a separator or the end of a line, removed
+        quoted = rb'(?:(?<=[\n\r%s])|\A)%s*"(?:[^"]|"")*"' % (mark, space)
+        self.pattern = re.compile(rb"(%s)|%s+(?=[\n\r%s]|\Z)" % (quoted, space, mark))
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        while not self.rest:
+            lines = self.stream.readlines(STEP // 16)
+            if not lines:
+                return 0
+            while lines[-1][-1:] != b"\n" or sum(line.count(b'"') for line in lines) % 2:
+                line = self.stream.readline()
+                if not line:
+                    break
+                lines.append(line)
+            self.rest = self.pattern.sub(lambda found: found[1] or b"", b"".join(lines))
+        step, self.rest = self.rest[: len(buffer)], self.rest[len(buffer) :]
+        buffer[: len(step)] = step
+        return len(step)
+
+    def close(self):
+        self.stream.close()
+        super().close()
+
+
+def open_csv(source, separator):
+    """Open a binary stream of CSV text, in which no space follows an unquoted cell."""
+    spaces = [b" "] if separator == "\t" else [b" ", b"\t"]
+    ends = [space + end for space in spaces for end in (separator.encode(), b"\n", b"\r")]
+    with source.open() as stream:
+        step = b""
+        while piece := stream.read(2**18):
+            step = step[-1:] + piece
+            if any(end in step for end in ends):
+                break
+        else:
+            if step[-1:] not in spaces:
+                return source.open()
+    return io.BufferedReader(Trimmed(source.open(), separator), STEP // 16)
 
 
 @contextmanager
@@ -376,39 +446,89 @@ def csv_errors(source):
         raise ValueError(f"{source} cannot be read as CSV text: {error}") from error
 
 
-def read_csv(source, separator=None, rows=None):
-    """Read a CSV file, or some rows, as a data frame; return the options of pandas, too.
+# cells that mean a missing number, as in pandas; a name is missing only if its cell is empty
+GAPS = (
+    ",#N/A,#N/A N/A,#NA,-1.#IND,-1.#QNAN,-NaN,-nan,1.#IND,1.#QNAN,<NA>,N/A,NA,NULL,NaN,None,n/a,"
+    "nan,null"
+).split(",")
 
-    A row that is longer than the header is an error.
+
+class CSVReader:
+    """Reader of CSV text with a header.
+
+    Attributes
+    ----------
+    columns : list of str
+        Names of the columns.
+    how : dict
+        Arguments of :func:`pandas.read_csv`.
     """
-    import pandas as pd
 
-    def read(**options):
-        with source.open() as stream:
-            return pd.read_csv(stream, **options)
+    def __init__(self, source, separator=None):
+        import pandas as pd
 
-    with csv_errors(source):
-        how = dict(sep=separator or separator_of(source), skipinitialspace=True, encoding="utf-8")
-        header = read(**how, header=None, nrows=1, dtype=str, keep_default_na=False)
-        names = [str(name).strip() for name in header.iloc[0]]
+        self.source = source
+        mark, skipped = head_of(source)
+        self.how = dict(sep=separator or mark, skipinitialspace=True, encoding="utf-8")
+        self.how |= dict(skiprows=skipped)
+        with csv_errors(source):
+            header = self._read(header=None, nrows=1, dtype=str, keep_default_na=False)
+        self.columns = names = [str(name) for name in header.iloc[0]]
         if pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
             raise ValueError(
                 f"{source} begins with numbers ({', '.join(names[:3])}, ...), "
                 "not with the names of its columns; add a first line of names."
             )
         check_names(source, names)
-        how |= dict(index_col=False, low_memory=False)
+        self.how |= dict(index_col=False, low_memory=False, keep_default_na=False)
         if [*map(int, pd.__version__.split(".")[:2])] < [3, 1]:
-            how |= dict(float_precision="round_trip")  # the default of later versions
-        how |= dict(skip_blank_lines=len(names) > 1)  # in one column they are values
-        frame = read(**how, nrows=rows)
-        if how["sep"] == ";":  # commas may be decimal points: fewer text columns decide
-            commas = read(**how, nrows=rows, decimal=",")
-            words = lambda table: sum(not_a_number(table[name]) is not None for name in table)
-            if words(commas) < words(frame):
-                warn(Assumption(f"{source} is read with commas as decimal points."))
-                frame, how = commas, how | dict(decimal=",")
-    return frame.rename(columns=str.strip), how
+            self.how |= dict(float_precision="round_trip")  # the default of later versions
+        self.how |= dict(skip_blank_lines=len(names) > 1)  # in one column they are values
+
+    def _read(self, **options):
+        import pandas as pd
+
+        with open_csv(self.source, self.how["sep"]) as stream:
+            return pd.read_csv(stream, **self.how | options)
+
+    def options(self, names):
+        """Return arguments of :func:`pandas.read_csv` that read some columns as names."""
+        gaps = {column: [""] if column in names else GAPS for column in self.columns}
+        gaps[len(self.columns)] = [""]  # a separator at the end of each row
+        return dict(na_values=gaps, dtype=dict.fromkeys(names, object))
+
+    def read(self, names=(), rows=None):
+        """Read all rows, or the first ones, with the cells of the columns `names` as text.
+
+        A row that is longer than the header is an error.
+        """
+        options = self.options(names) | dict(nrows=rows)
+        with csv_errors(self.source):
+            frame = self._read(**options)
+            if self.how["sep"] == ";" and "decimal" not in self.how:
+                commas = self._read(**options, decimal=",")  # fewer text columns decide
+                words = lambda table: sum(not_a_number(table[name]) is not None for name in table)
+                if words(commas) < words(frame):
+                    self.use_commas()
+                    frame = commas
+        note_spaces(self.source, frame[list(names)])
+        return frame
+
+    def use_commas(self):
+        """Read commas as decimal points from now on."""
+        warn(Assumption(f"{self.source} is read with commas as decimal points."))
+        self.how["decimal"] = ","
+
+
+def note_spaces(source, names):
+    """Warn once if a name in a data frame begins or ends with a space, which was in quotes."""
+    import pandas as pd
+
+    for column in names:
+        for name in pd.unique(names[column].dropna()):
+            if isinstance(name, str) and name != name.strip():
+                text = f"{source}: {name!r} in column {column!r} was in quotes with its spaces"
+                return warn(Assumption(f"{text}, so they belong to the name."))
 
 
 def read_parquet(source):
@@ -532,6 +652,34 @@ def require_ids(source, column, start=0, what="query id"):
         )
 
 
+def names_of(source, column, start=0):
+    """Return the names (n,) in a column, whose first row has number `start`.
+
+    They are integers if all are, else text; a missing name is "".
+    """
+    missing, values = column.isna().to_numpy(), column.to_numpy(dtype=object)
+    rows = start + np.flatnonzero(~missing)
+    names = as_names(f"{source}: column {column.name!r}", values[~missing], rows)
+    if not missing.any():
+        return names
+    found = np.full(missing.size, "", dtype=object)
+    found[~missing] = as_text(names)
+    return found
+
+
+def ids_of(source, column, start=0):
+    """Return ids (n,): integers if all are integers or their decimal text, else text."""
+    ids = names_of(source, column, start)
+    if ids.dtype.kind == "O" and all(map(_is_integer, set(ids))):
+        return np.array(ids, dtype=np.int64) if getattr(source, "is_text", False) else ids
+    return ids
+
+
+def _is_integer(text):
+    """Return whether a text is the decimal text of a 64-bit integer."""
+    return isinstance(text, str) and re.fullmatch(r"0|-?[1-9]\d{0,17}", text) is not None
+
+
 QUERY_NAMES = ("qid", "query", "query_id", "group", "session")
 TARGET_NAMES = ("target", "label")
 
@@ -554,6 +702,11 @@ class Roles:
     time: str | None = None
     event: str | None = None
     encoding: Any = None
+
+    @property
+    def names(self):
+        """Columns that contain names or ids."""
+        return [c for c in (self.qid, self.name, self.group_split) if c is not None]
 
     @property
     def columns(self):
@@ -602,15 +755,15 @@ class Roles:
         else:
             X, names = self.encoding.transform(source, items, start), self.encoding.names
         if self.qid is not None:
-            found["qid"] = frame[self.qid].to_numpy()
             if (self.target, self.time) != (None, None):
                 require_ids(source, frame[self.qid], start)
+            found["qid"] = ids_of(source, frame[self.qid], start)
         for role in ("weight", "worse_weight"):
             if (column := getattr(self, role)) is not None:
                 given = finite_numbers(source, frame[[column]], start=start)[:, 0]
                 found[role] = as_vector(f"{column!r} of {name}", given, minimum=0.0)
         if self.name is not None:
-            found["item_names"] = frame[self.name].to_numpy()
+            found["item_names"] = names_of(source, frame[self.name], start)
         return CheckedBlock(X, **found, name=name, first=start, feature_names=names)
 
     def read_survival(self, source, frame, start=0):
@@ -856,23 +1009,59 @@ def find_roles(  # noqa: PLR0913 -- a role each
     return Roles(features, target, qid, name, weight, group_split, worse_weight, time, event)
 
 
-def read_frame(source):
-    """Read a file as a pandas DataFrame, or as a :class:`SparseTable`.
+class FrameReader:
+    """Reader of a file as a data frame, whose columns are known before the rows are read.
 
-    SVMlight text has the columns label, qid if it names queries, docid if it names documents as in
-    LETOR, and the features. :func:`is_sparse` decides whether it stays sparse.
+    Attributes
+    ----------
+    source : Source
+    columns : list of str
 
     Raises
     ------
     ValueError
         If the contents do not match the ending, or cannot be read.
     """
-    if source.kind == "Parquet":
-        return read_parquet(source)
-    if source.is_numbered:
-        docids = docids_of(line for _, line in data_lines(source))
-        return numbered_frame(*read_svmlight(source), docids if all(docids) else None)
-    return read_csv(source, None if source.kind == "CSV text" else "\t")[0]
+
+    def __init__(self, source):
+        self.source, self.text = source, None
+        if source.kind == "Parquet" or source.is_numbered:
+            self.frame = read_parquet(source) if source.kind == "Parquet" else numbered_of(source)
+            self.columns = list(self.frame.columns)
+        else:
+            self.text = CSVReader(source, None if source.kind == "CSV text" else "\t")
+            self.columns = self.text.columns
+
+    def read(self, names=()):
+        """Return the file as a pandas DataFrame, or as a :class:`SparseTable`.
+
+        Cells of the columns `names` of text stay text, and only empty ones are missing. SVMlight
+        text has the columns label, qid if it names queries, docid if it names documents as in
+        LETOR, and the features. :func:`is_sparse` decides whether it stays sparse.
+        """
+        return self.frame if self.text is None else self.text.read(names)
+
+
+def read_frame(source, names=lambda columns: ()):
+    """Read a file by :class:`FrameReader`; `names` returns the columns of names among all."""
+    reader = FrameReader(source)
+    return reader.read(names(reader.columns))
+
+
+def numbered_of(source):
+    """Read SVMlight text as a table."""
+    return numbered_frame(*read_svmlight(source), require_docids(source, data_lines(source)))
+
+
+def require_docids(source, lines):
+    """Return the names of documents in numbered lines; None and a warning if one has no name."""
+    lines = list(lines)
+    found = docids_of(line for _, line in lines)
+    if all(found):
+        return found
+    if any(found):
+        line = show_line(*lines[found.index("")])
+        warn(Assumption(f"{source}: {line} has no #docid, so documents have no names."))
 
 
 def numbered_frame(X, names, y, qid, docids=None):
@@ -1104,15 +1293,14 @@ def read_table(
     >>> data.y, data.feature_names, data.item_names
     (array([15., 29.]), ['weight'], ['buick', 'fiat'])
     """
-    source = as_source(path)
-    frame = read_frame(source)
+    reader = FrameReader(as_source(path))
     more = dict(name=name, group_split=group_split, drop=drop)
-    return as_dataset(source, frame, find_dataset_roles(source, frame, target, qid, **more))
+    roles = find_dataset_roles(reader.source, reader.columns, target, qid, **more)
+    return as_dataset(reader.source, reader.read(roles.names), roles)
 
 
-def find_dataset_roles(source, frame, target, qid, **more):
+def find_dataset_roles(source, columns, target, qid, **more):
     """Find the :class:`Roles` of the columns of a whole data set; see :func:`find_roles`."""
-    columns = list(frame.columns)
     if len(columns) == 1:
         raise ValueError(
             f"{source} has only one column, {columns[0]!r}; a target and at least one feature "
@@ -1123,16 +1311,15 @@ def find_dataset_roles(source, frame, target, qid, **more):
 
 def as_dataset(source, frame, roles):
     """Make a :class:`Dataset` of a data frame that was read from `source`."""
-    import pandas as pd
-
     block, found = roles.read(source, frame), {}
-    ids = (("qid", roles.qid, "query id"), ("groups", roles.group_split, "group"))
-    for role, column, what in ids:
+    for role, column, what in (
+        ("qid", roles.qid, "query id"),
+        ("groups", roles.group_split, "group"),
+    ):
         if column is not None:
             require_ids(source, frame[column], what=what)
-            whole = pd.api.types.is_integer_dtype(frame[column])
-            ids = frame[column].to_numpy() if whole else pd.factorize(frame[column])[0]
-            found[role] = ids.astype(np.int64)
+            ids = ids_of(source, frame[column])
+            found[role] = ids if ids.dtype.kind == "i" else as_text(ids).astype(str)
     given = "" if source.is_numbered else f", ranked by {roles.target!r}"
     if given and roles.qid is not None:
         given += f", query ids from {roles.qid!r}"

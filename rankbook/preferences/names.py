@@ -123,7 +123,7 @@ def whole_number(value):
     return int(value) if is_whole else None
 
 
-def as_names(argument, column):
+def as_names(argument, column, rows=None):
     """Return names as int64 if all are whole numbers, else as objects.
 
     Parameters
@@ -132,6 +132,8 @@ def as_names(argument, column):
         Name of the column, for errors.
     column : ndarray of shape (m,)
         Whole numbers of any type, text, or other objects that can be hashed, such as tuples.
+    rows : sequence of m int, optional
+        Numbers of the rows for errors; by default from 0.
 
     Returns
     -------
@@ -163,7 +165,8 @@ def as_names(argument, column):
         is_number = isinstance(value, bool | np.bool_ | complex | np.complexfloating | NUMBERS)
         if type(value).__hash__ is None or is_number and whole_number(value) is None:
             raise ArgumentError(
-                f"{argument} is {value!r} in row {i}", "a name, as text or a whole number"
+                f"{argument} is {value!r} in row {i if rows is None else rows[i]}",
+                "a name, as text or a whole number",
             )
     whole = [whole_number(value) for value in values]
     if None not in whole:

@@ -184,10 +184,10 @@ def read_data(  # noqa: PLR0913 -- an option each
     from rankbook.data.encoding import learn_encoding
     from rankbook.data.split import split
     from rankbook.data.table import (
+        FrameReader,
         Source,
         as_dataset,
         find_dataset_roles,
-        read_frame,
         read_table,
     )
 
@@ -211,8 +211,9 @@ def read_data(  # noqa: PLR0913 -- an option each
             if not learnt:
                 return read_table(Source(source), target, qid, **more)
             table = Source(source)
-            frame = read_frame(table)
-            roles, rows = find_dataset_roles(table, frame, target, qid, **more), slice(None)
+            reader = FrameReader(table)
+            roles = find_dataset_roles(table, reader.columns, target, qid, **more)
+            frame, rows = reader.read(roles.names), slice(None)
             for _ in range(2):  # the split needs a data set, and the data set needs the encoding
                 found = learn_encoding(table, roles.items(frame)[rows], learnt)
                 data = as_dataset(table, frame, replace(roles, encoding=found))
@@ -276,7 +277,7 @@ def open_blocks(
     from rankbook.data.blocks import Blocks, CheckedBlock
     from rankbook.data.datasets import list_datasets
     from rankbook.data.encoding import learn_encoding
-    from rankbook.data.table import Roles, Source, find_roles, read_frame
+    from rankbook.data.table import FrameReader, Roles, Source, find_roles
 
     source, about = data[0], getattr(model, "about", {})
     features = getattr(model, "columns", None)
@@ -306,8 +307,9 @@ def open_blocks(
     if source == "-" or (source not in list_datasets() and Path(source).exists()):
         check_file("DATA", source)
         table = Source(source)
-        frame = read_frame(table)
-        roles = roles_of(table, list(frame.columns))
+        reader = FrameReader(table)
+        roles = roles_of(table, reader.columns)
+        frame = reader.read(roles.names)
         if learnt:
             roles = replace(roles, encoding=learn_encoding(table, roles.items(frame), learnt))
         return Blocks([roles.read(table, frame, name=str(table))]), roles
