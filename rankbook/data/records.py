@@ -1,27 +1,128 @@
 """Readers of preference files: pairs, matches, clicks, rankings and orders."""
 
 import inspect
+import logging
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import combinations
 from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, Assumption
+from ..base.limits import warn
 from ..base.validation import as_choice, unknown_name
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
-from .table import as_source, read_frame
+from ..preferences.outcomes import read_outcomes, side_words
+from .explain import LOG, explain
+from .table import FrameReader, as_source, require_ids
 
-FORMS = ("pairs", "matches", "clicks", "rankings", "orders")
+# The roles of each form: the arguments of its method that are columns. A role with * is required;
+# cells of "name" and "result" are read as text.
+FORMS = {
+    "pairs": "winner*:name loser*:name weight margin tie pair_features",
+    "matches": "home*:name away*:name result*:result tie weight pair_features",
+    "clicks": "session*:name item*:name rank* click* propensity",
+    "rankings": "ranking*:name item*:name rank*",
+    "orders": "item*:names",
+}
+OF_ORDERS = ("rankings", "orders")
+UNITS = dict(clicks="session", rankings="ranking")  # rows that form preferences together
+METHODS = dict(orders="from_rankings")  # of other forms: from_FORM
+COUNTS = (
+    "weight",
+    "weights",
+    "count",
+    "counts",
+    "votes",
+    "n",
+)  # of votes, if a column is left over
+
+
+@dataclass
+class Records:
+    """A file of records, and the arguments of the method that reads it.
+
+    Attributes
+    ----------
+    source : Source
+    kind : type
+        Preferences or Orders.
+    form : str
+    frame : DataFrame
+    columns : dict
+        Arguments of the method: names of columns, and options.
+    roles : dict from str to str or list of str
+        The columns among these arguments.
+    """
+
+    source: Any
+    kind: type
+    form: str
+    frame: Any
+    columns: dict
+    roles: dict = field(default_factory=dict)
+
+    def make(self, items=None, rows=None):
+        """Return preferences or orders of all rows, or of some of them."""
+        frame = self.frame if rows is None else self.frame.iloc[rows].reset_index(drop=True)
+        method = getattr(self.kind, METHODS.get(self.form, f"from_{self.form}"))
+        try:
+            if self.form != "orders":
+                return method(frame, items=items, **self.columns)
+            orders = orders_of(self.source, frame[self.roles["item"]])
+            return method(orders, items="names" if items is None else items, **self.columns)
+        except ArgumentError as error:
+            where = f"{self.source}: {error.argument}"
+            if self.form == "orders" and error.argument.startswith("orders["):
+                where = f"{self.source}: row {error.argument[7:-1]}"
+            elif error.argument not in self.roles:
+                raise
+            elif (column := self.roles[error.argument]) != error.argument:
+                where += f" (column {column!r})"
+            raise error.renamed(where) from error
+
+    def make_grouped(self, group, items=None):
+        """Return preferences, and the number (m,) of the group of each.
+
+        The preferences are sorted by group, then by row.
+
+        Raises
+        ------
+        ValueError
+            If a row has no group, or a session or ranking has rows of two groups.
+        """
+        whole = self.make(items)  # errors count the rows of the whole file
+        require_ids(self.source, self.frame[group], what="group")
+        if self.form in UNITS:
+            unit = self.roles[UNITS[self.form]]
+            torn = self.frame.groupby(unit)[group].nunique() > 1
+            if torn.any():
+                raise ArgumentError(
+                    f"group is {group!r}, of which the {UNITS[self.form]} {torn.idxmax()} of "
+                    f"{self.source} has two values",
+                    f"one group for each {UNITS[self.form]}",
+                )
+        names = range(whole.n_items) if whole.items is None else whole.items
+        rows = self.frame.groupby(group, sort=False).indices.values()
+        parts = [self.make(names, rows=of_group) for of_group in rows]
+        columns = ["better", "worse", "weight", "margin"]
+        columns += ["pair_features"] * (parts[0].pair_features is not None)
+        better, worse, *more = (np.concatenate([getattr(p, c) for p in parts]) for c in columns)
+        number = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
+        prefs = Preferences(better, worse, whole.n_items, *more)
+        return prefs if whole.items is None else prefs.replaced(items=whole.items), number
 
 
 def read_preferences(
     path: str | PathLike,
-    form: Literal["pairs", "matches", "clicks", "rankings", "orders"] = "pairs",
+    form: Literal["pairs", "matches", "clicks", "rankings", "orders"] | None = None,
     *,
-    items: Sequence[Any] | None = None,
-    **columns: str,
+    items: Sequence[Any] | Literal["rows", "names"] | None = None,
+    **columns: Any,
 ) -> Preferences:
     """Read preferences between items from a file.
 
@@ -30,22 +131,22 @@ def read_preferences(
     path : str or path
         A table with a header: CSV, TSV or Parquet, packed by gzip or not, as for
         :func:`rankbook.read_table`.
-    form : {"pairs", "matches", "clicks", "rankings", "orders"}, default "pairs"
-        Meaning of a row. "pairs": a winner and a loser. A table without a column loser, whose
-        column winner contains the names of two other columns, such as model_a and model_b, is read
-        as "matches" between these two, the left one at home. A column tie marks ties. "matches":
-        home, away and result. "clicks": a session, an item shown in it, its rank and whether it was
-        clicked. "rankings": a ranking, an item and its rank (1 is best). "orders": a whole ranking,
-        the items from left to right, best first. Columns may have any names, and cells at the end
-        may be empty. If the table has other columns, name the columns of the items: ``item=["best",
-        "middle", "worst"]``.
-    items : sequence of n distinct names, optional
-        The name of each item, for instance ``data.item_names``. By default integers are row
-        numbers, and other names are numbered as they first appear.
+    form : {"pairs", "matches", "clicks", "rankings", "orders"}, optional
+        Meaning of a row. "pairs": a winner and a loser. "matches": home, away and result, or two
+        items and a column winner, as in votes on two models. "clicks": a session, an item shown in
+        it, its rank and whether it was clicked. "rankings": a ranking, an item and its rank (1 is
+        best). "orders": a whole ranking, the items from left to right, best first; cells at the end
+        may be empty. If the table has other columns, name the columns of the items:
+        ``item=["best", "middle", "worst"]``. By default the form is the one whose columns the table
+        has.
+    items : sequence of n distinct names, "rows" or "names", optional
+        The name of each item, for instance ``data.item_names``. By default names are numbered as
+        they first appear. "rows" says that the table contains row numbers.
     **columns
         Arguments of :meth:`rankbook.Preferences.from_pairs`, or of the method of another form:
         names of columns, such as ``winner="chosen"``, ``weight="votes"`` or ``rank="position"``,
-        and options, such as ``ties="half"``. By default a column has the name of its argument.
+        and options, such as ``ties="half"`` or ``results="winner"``. By default a column has the
+        name of its argument, in upper or lower case. A column tie marks ties of pairs and matches.
 
     Returns
     -------
@@ -59,6 +160,18 @@ def read_preferences(
         If the file cannot be read, lacks a column, or has a row that is not a preference. The error
         names the file and the row, counted from 0 after the header.
 
+    Warns
+    -----
+    Assumption
+        If a decision was left open: which columns are the two sides, a column of counts that is not
+        used, names that differ only by case or leading zeros, spaces in quotes.
+
+    Notes
+    -----
+    Names are the text of their cells: 007 and 7 differ, NA is a name, and only an empty cell is
+    missing. Spaces around a cell without quotes do not belong to it. The logger "rankbook.tables"
+    reports at level INFO what each column was used as.
+
     Examples
     --------
     >>> import tempfile, rankbook as rb
@@ -69,23 +182,25 @@ def read_preferences(
     >>> prefs.items, prefs.weight
     (('tea', 'milk', 'water'), array([3., 1.]))
     """
-    as_choice("form", form, FORMS)
-    return _read(Preferences, path, form, items, columns)
+    return read_records(Preferences, path, form, columns).make(items)
 
 
 def read_orders(
     path: str | PathLike,
-    form: Literal["rankings", "orders"] = "rankings",
+    form: Literal["rankings", "orders"] | None = None,
     *,
-    items: Sequence[Any] | None = None,
+    items: Sequence[Any] | Literal["rows", "names"] | None = None,
     **columns: Any,
 ) -> Orders:
     """Read orders of items from a file, for ``loss="plackett-luce"``.
 
     Parameters
     ----------
-    path, form, items
+    path, items
         As in :func:`read_preferences`.
+    form : {"rankings", "orders"}, optional
+        As in :func:`read_preferences`. By default "rankings" if the table has its columns,
+        otherwise "orders".
     **columns
         Arguments of :meth:`rankbook.Orders.from_rankings`: names of columns, such as
         ``rank="position"``, and options, such as ``unranked="last"``.
@@ -99,6 +214,11 @@ def read_orders(
     FileNotFoundError, IsADirectoryError, ValueError
         In the same cases as :func:`read_preferences`.
 
+    Warns
+    -----
+    Assumption
+        As in :func:`read_preferences`.
+
     Examples
     --------
     >>> import tempfile, rankbook as rb  # a row for each judge, the best item first
@@ -109,70 +229,254 @@ def read_orders(
     >>> orders, orders.items
     (Orders(items=3, orders=2, choices=3), ('tea', 'milk', 'water'))
     """
-    as_choice("form", form, ("rankings", "orders"))
-    return _read(Orders, path, form, items, columns)
+    return read_records(Orders, path, form, columns).make(items)
 
 
-def _read(kind, path, form, items, columns):
-    """Read preferences or orders, as `kind` says, from a file."""
+def roles_of(form):
+    """Return the roles of a form: (required, kind) by argument."""
+    found = {}
+    for word in FORMS[form].split():
+        role, _, kind = word.partition(":")
+        found[role.rstrip("*")] = role.endswith("*"), kind
+    return found
+
+
+def same_name(columns, name):
+    """Return the column with a name, or the only one with it in other capitals; else None."""
+    if name in columns:
+        return name
+    found = [column for column in columns if column.casefold() == name.casefold()]
+    return found[0] if len(found) == 1 else None
+
+
+def read_records(kind, path, form, columns, more=()):
+    """Read a file of records.
+
+    Parameters
+    ----------
+    kind : type, optional
+        Preferences or Orders; by default Orders for the forms "rankings" and "orders".
+    path : str, path or Source
+    form : str or None
+    columns : dict
+        Arguments of the method that reads the form: names of columns, and options.
+    more : sequence of str
+        Other columns, whose cells are names.
+
+    Returns
+    -------
+    Records
+    """
+    forms = OF_ORDERS if kind is Orders else tuple(FORMS)
+    if form is not None:
+        as_choice("form", form, forms)
     source = as_source(path)
-    frame = read_frame(source)
-    form, columns = form_of(frame, form, columns)
-    if form == "pairs" and "tie" in frame.columns:  # a tie is not a win
-        columns = dict(tie="tie") | columns
-    make = getattr(kind, "from_rankings" if form == "orders" else f"from_{form}")
-    taken = list(inspect.signature(make).parameters.values())[1:]
-    defaults = {each.name: each.default for each in taken if each.name not in ("items", "n_items")}
+    reader = FrameReader(source)
+    known = list(reader.columns)
+    asked, why = columns, "as given"
+    if form in (None, "pairs", "matches"):
+        form, columns, why = find_form(reader, form, columns, forms)
+    kind = kind or (Orders if form in OF_ORDERS else Preferences)
+    method = getattr(kind, METHODS.get(form, f"from_{form}"))
+    options = list(inspect.signature(method).parameters)[1:]
     for name in columns:
-        if name not in defaults:
-            raise unknown_name("columns", name, defaults)
-    of_table = {name: columns.get(name, name) for name, had in defaults.items() if had == name}
-    if form == "orders":  # columns with any names
-        some = columns.pop("item", list(frame.columns))
-        of_table = dict(item=[some] if isinstance(some, str) else list(some))
-    named = {name: value for name, value in columns.items() if not isinstance(value, int)}
-    of_table |= {name: named[name] for name in named if defaults[name] is None}
-    missing = {
-        name: column
-        for name, some in of_table.items()
-        for column in ([some] if isinstance(some, str) else some)
-        if column not in frame.columns
-    }
-    if missing:
-        what, are = ("columns", "are") if len(missing) > 1 else ("column", "is")
+        if name not in options or name in ("items", "n_items"):
+            raise unknown_name(
+                "columns", name, [o for o in options if o not in ("items", "n_items")]
+            )
+    roles, reasons, missing = {}, {}, []
+    for role, (required, role_kind) in roles_of(form).items():
+        if role not in options and role_kind != "names":
+            continue
+        column = columns.get(role)
+        if isinstance(column, str | list | tuple) and not isinstance(column, int):
+            roles[role], reasons[role] = column, "given" if role in asked else "it is beside winner"
+        elif column is None and role_kind == "names":
+            roles[role] = find_order_columns(source, reader, known)
+            reasons[role] = "all columns are items, the best first"
+        elif column is None and (required or role == "tie"):
+            roles[role], reasons[role] = same_name(known, role), "its name"
+            if roles[role] is None:
+                del roles[role]
+                missing += [role] * required
+    named = lambda role: [roles[role]] if isinstance(roles[role], str) else list(roles[role])
+    lost = {role: c for role in roles for c in named(role) if c not in known}
+    lost |= {role: role for role in missing}
+    if lost:
+        what, are = ("columns", "are") if len(lost) > 1 else ("column", "is")
         raise ValueError(
-            f"{source} has no {what} {' and '.join(map(repr, missing.values()))}; it has "
-            f"{', '.join(map(str, frame.columns))}. Say which {are} meant by "
-            f"{', '.join(f'{name}=COLUMN' for name in missing)}, or give another form."
+            f"{source} has no {what} {' and '.join(map(repr, lost.values()))}; it has "
+            f"{', '.join(map(str, known))}. Say which {are} meant by "
+            f"{', '.join(f'{name}=COLUMN' for name in lost)}, or give another form."
         )
+    for column in more:
+        if column not in known:
+            raise unknown_name("group", column, known)
+    kinds = {role: role_kind for role, (_, role_kind) in roles_of(form).items()}
+    text = [c for role in roles if kinds[role] for c in named(role)]
+    if form == "matches" and len(named("result")) == 2:  # goals
+        text = [c for c in text if c not in named("result")]
+    wanted = list(dict.fromkeys([*(c for role in roles for c in named(role)), *more]))
+    frame = reader.read([*text, *more], wanted)
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
-    frame = frame[of_table["item"]] if form == "orders" else frame
-    try:
-        return make(orders_of(source, frame) if form == "orders" else frame, items=items, **columns)
-    except ArgumentError as error:
-        if error.argument not in of_table:
-            raise
-        raise error.renamed(f"{source}: {error.argument}") from error
+    if form == "orders":
+        columns = {name: value for name, value in columns.items() if name != "item"}
+    else:
+        columns = columns | roles
+    left_over = [c for c in known if c not in wanted]
+    note_counts(source, left_over, roles, options)
+    records = Records(source, kind, form, frame, columns, roles)
+    explain_records(records, why, reasons, more, left_over)
+    return records
 
 
-def form_of(frame, form, columns):
-    """Return the form and columns of a table; pairs may turn out to be matches.
+def note_counts(source, left_over, roles, options):
+    """Warn about a column that looks like counts and is not used."""
+    if "weight" not in options or "weight" in roles:
+        return
+    for column in left_over:
+        if column.casefold() in COUNTS:
+            text = f"{source}: column {column!r} is not used, so all rows have weight 1"
+            return warn(Assumption(f"{text}; weight={column!r} counts its rows that many times."))
 
-    This is the case if there is no column loser, and the column winner contains the names of two
-    other columns.
+
+def explain_records(records, why, reasons, more, left_over):
+    """Log what each column of a file of records was used as."""
+    if not LOG.isEnabledFor(logging.INFO):
+        return
+    shown = lambda column: column if isinstance(column, str) else ", ".join(column)
+    roles = [(shown(column), role, reasons[role]) for role, column in records.roles.items()]
+    roles += [(column, "group", "given") for column in more]
+    facts = []
+    if records.form == "matches":
+        sides = [records.frame[records.roles[side]].to_numpy() for side in ("home", "away")]
+        names = [records.roles[side] for side in ("home", "away")]
+        tie = records.roles.get("tie")
+        tie = None if tie is None else records.frame[tie].to_numpy(dtype=bool)
+        how = records.columns["result"], sides, records.columns.get("results"), tie, names
+        found = read_outcomes(records.frame, *how)
+        counts = ", ".join(f"{count} {name}" for name, count in found.counts.items())
+        facts.append(f"results: {found.reading} ({counts})")
+    what = f"{len(records.frame)} rows of form {records.form} ({why})"
+    explain(records.source, what, roles, left_over, facts)
+
+
+class UnknownForm(ValueError):
+    """Error for a table of unknown form; `suggested` are arguments that may read it, or None."""
+
+    def __init__(self, suggested, message):
+        given = ", ".join(f"{name}={value!r}" for name, value in (suggested or {}).items())
+        super().__init__(message + (f" These may fit: {given}." if given else ""))
+        self.suggested, self.plain = suggested, message
+
+
+def suggest_matches(reader):
+    """Return arguments that may read a table as matches: two columns with names in common."""
+    frame = reader.read(reader.columns, reader.columns)
+    cells = {column: set(frame[column].dropna()) for column in frame}
+    share = lambda a, b: len(cells[a] & cells[b]) / max(1, len(cells[a] | cells[b]))
+    pairs = combinations([c for c in frame if not frame[c].isna().any()], 2)
+    home, away = max(pairs, key=lambda pair: share(*pair), default=(None, None))
+    if home is None or share(home, away) < 0.2:
+        return None
+    sides = [frame[side].to_numpy() for side in (home, away)]
+    for column in frame:
+        if column not in (home, away):
+            with suppress(ValueError):
+                read_outcomes(frame, column, sides, names=(home, away))
+                return dict(form="matches", home=home, away=away, result=column)
+    return dict(form="pairs", winner=home, loser=away)
+
+
+def find_form(reader, form, columns, forms):
+    """Return the form of a table, its columns, and the reason.
+
+    A table with a column winner and none for the loser has the form "matches" between two columns.
     """
-    winner = columns.get("winner", "winner")
-    if form != "pairs" or {"loser", "tie"} & columns.keys() or "loser" in frame.columns:
-        return form, columns
-    if winner not in frame.columns:
-        return form, columns
-    names = set(frame[winner].dropna().unique())
-    sides = [name for name in frame.columns if name in names and name != winner]
-    if len(sides) != 2:
-        return form, columns
-    others = {name: value for name, value in columns.items() if name != "winner"}
-    return "matches", dict(home=sides[0], away=sides[1], result=winner) | others
+    has = lambda role: role in columns or same_name(reader.columns, role) is not None
+    whole = lambda name: all(has(role) for role, (need, _) in roles_of(name).items() if need)
+    if form in (None, "pairs") and "pairs" in forms and whole("pairs"):
+        return "pairs", columns, "as given" if form else "it has the columns winner and loser"
+    if form in (None, "matches") and "matches" in forms and whole("matches"):
+        why = "as given" if form else "it has the columns home, away and result"
+        return "matches", columns, why
+    winner = columns.get("winner") or columns.get("result") or same_name(reader.columns, "winner")
+    if "matches" in forms and isinstance(winner, str) and winner in reader.columns:
+        wanted = [c for c in (columns.get("home"), columns.get("away")) if c is not None]
+        found = (wanted, "given") if len(wanted) == 2 else find_sides(reader, winner, columns)
+        if found is not None and "loser" not in columns:
+            (home, away), why = found
+            if why in ("the only others", "their names"):
+                said = (
+                    f"{reader.source}: {home!r} and {away!r} are the items of a row, and {winner!r}"
+                )
+                warn(Assumption(f"{said} is the result; home= and away= name other columns."))
+            others = {name: value for name, value in columns.items() if name != "winner"}
+            more = dict(home=home, away=away, result=winner)
+            return (
+                "matches",
+                more | others,
+                f"column {winner} and two items, {home} and {away}: {why}",
+            )
+    if form is not None:
+        return form, columns, "as given"
+    for name in forms[2:] if "matches" in forms else forms:
+        if name != "orders" and whole(name):
+            return name, columns, "it has the columns of this form"
+    if "matches" not in forms:
+        return "orders", columns, "it has not the columns ranking, item and rank"
+    raise UnknownForm(
+        suggest_matches(reader),
+        f"{reader.source} has the columns {', '.join(map(str, reader.columns))}, which are not "
+        "those of pairs (winner, loser), matches (home, away, result), clicks (session, item, "
+        "rank, click) or rankings (ranking, item, rank). Say which form it has, and which columns "
+        "are meant, such as winner=COLUMN and loser=COLUMN.",
+    )
+
+
+def find_sides(reader, winner, columns):
+    """Return the two columns of items beside a column of winners, and the reason; else None."""
+    taken = {winner, *(c for c in columns.values() if isinstance(c, str))}
+    taken |= {same_name(reader.columns, "tie")}
+    rest = [column for column in reader.columns if column not in taken]
+    cells = set(reader.cells(winner))
+    pairs = [(a, b) for i, a in enumerate(rest) for b in rest[i + 1 :] if are_sides(a, b)]
+    named = [column for column in rest if column in cells]
+    if len(named) == 2:
+        return named, f"named in {winner}"
+    if len(named) == 1 and (beside := [pair for pair in pairs if named[0] in pair]):
+        return beside[0], f"named in {winner}"
+    if len(rest) == 2:
+        return rest, "the only others"
+    return (pairs[0], "their names") if len(pairs) == 1 else None
+
+
+def are_sides(first, second):
+    """Return whether two columns are named like the two sides of a comparison."""
+    words = [word.casefold() for word in side_words(first, second)][2:]
+    return tuple(words) in {("a", "b"), ("1", "2"), ("left", "right"), ("home", "away")}
+
+
+def find_order_columns(source, reader, known):
+    """Return all columns of a table of orders; refuse one that looks like a voter or a count."""
+    frame = reader.read(known, known)
+    cells = {column: set(frame[column].dropna()) for column in known}
+    counts = {c: all(str(cell).replace(".", "", 1).isdigit() for cell in cells[c]) for c in known}
+    for column in known:
+        others = set().union(*(cells[other] for other in known if other != column))
+        alone = cells[column] and len(known) > 1 and not cells[column] & others and len(frame) > 1
+        what = "counts"
+        if alone and len(cells[column]) == len(frame):
+            what = "names of voters"
+        elif not (alone and counts[column] and not all(counts[c] for c in known if c != column)):
+            continue
+        rest = [other for other in known if other != column]
+        raise ValueError(
+            f"{source} has the column {column!r}, whose cells occur in no other column and look "
+            f"like {what}. Name the columns of the items, best first: item={','.join(rest)}."
+        )
+    return list(known)
 
 
 def orders_of(source, frame):
@@ -195,7 +499,5 @@ def orders_of(source, frame):
             f"{source} has an empty cell in row {row[0]}, column {frame.columns[column[0]]!r}, and "
             "items after it; expected empty cells at the end of a row only."
         )
-    numbers = frame.select_dtypes("float")  # integers, read as floats in columns that end early
-    whole = [name for name in numbers if (numbers[name].dropna() % 1 == 0).all()]
-    cells = frame.astype(dict.fromkeys(whole, "Int64")).to_numpy(dtype=object)
+    cells = frame.to_numpy(dtype=object)
     return [cell[known].tolist() for cell, known in zip(cells, here)]

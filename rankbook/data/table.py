@@ -497,12 +497,12 @@ class CSVReader:
         gaps[len(self.columns)] = [""]  # a separator at the end of each row
         return dict(na_values=gaps, dtype=dict.fromkeys(names, object))
 
-    def read(self, names=(), rows=None):
-        """Read all rows, or the first ones, with the cells of the columns `names` as text.
+    def read(self, names=(), columns=None):
+        """Read all rows of some columns, or of all, with the cells of the columns `names` as text.
 
         A row that is longer than the header is an error.
         """
-        options = self.options(names) | dict(nrows=rows)
+        options = self.options(names)
         with csv_errors(self.source):
             frame = self._read(**options)
             if self.how["sep"] == ";" and "decimal" not in self.how:
@@ -512,7 +512,12 @@ class CSVReader:
                     self.use_commas()
                     frame = commas
         note_spaces(self.source, frame[list(names)])
-        return frame
+        return frame if columns is None else frame[columns]
+
+    def cells(self, column):
+        """Return the distinct cells of a column of text."""
+        with csv_errors(self.source):
+            return self._read(**self.options([column]), usecols=[column])[column].unique()
 
     def use_commas(self):
         """Read commas as decimal points from now on."""
@@ -1032,14 +1037,20 @@ class FrameReader:
             self.text = CSVReader(source, None if source.kind == "CSV text" else "\t")
             self.columns = self.text.columns
 
-    def read(self, names=()):
-        """Return the file as a pandas DataFrame, or as a :class:`SparseTable`.
+    def read(self, names=(), columns=None):
+        """Return the file, or some of its columns, as a pandas DataFrame or :class:`SparseTable`.
 
         Cells of the columns `names` of text stay text, and only empty ones are missing. SVMlight
         text has the columns label, qid if it names queries, docid if it names documents as in
         LETOR, and the features. :func:`is_sparse` decides whether it stays sparse.
         """
-        return self.frame if self.text is None else self.text.read(names)
+        if self.text is not None:
+            return self.text.read(names, columns)
+        return self.frame if columns is None else self.frame[columns]
+
+    def cells(self, column):
+        """Return the distinct cells of a column, those of text as text."""
+        return self.frame[column].unique() if self.text is None else self.text.cells(column)
 
 
 def read_frame(source, names=lambda columns: ()):

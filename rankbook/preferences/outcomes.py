@@ -277,7 +277,6 @@ def _worded(cells, own, names):
             raise ArgumentError(
                 f"result is {cells.at(differ[0])!r} in row {differ[0]}, which may be "
                 f"{found[0].reading} or {other.reading}",
-                "results='winner', or results= with a dict from each cell to 'home', 'tie' or "
-                "'away'",
+                "results='winner', or a dict such as results={'A': 'home', 'B': 'away'}",
             )
     return found[0]

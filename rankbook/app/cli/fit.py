@@ -25,6 +25,7 @@ from .options import (
     Name,
     OneGamma,
     Qid,
+    Results,
     Scale,
     SolverName,
     Target,
@@ -138,10 +139,11 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     encode: Encode = False,
     impute: Impute = False,
     preferences: Events = None,
-    form: Form = "pairs",
+    form: Form = None,
     winner: Winner = None,
     loser: Loser = None,
     weight: Weight = None,
+    results: Results = None,
     column: Columns = None,
     ties: Ties = None,
     method: Method = "ranksvm",
@@ -169,7 +171,15 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     """
     files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
     check_place("--out", out, *(files or data), preferences)
-    asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+    asked = dict(
+        form=form,
+        column=column,
+        ties=ties,
+        winner=winner,
+        loser=loser,
+        weight=weight,
+        results=results,
+    )
     asked |= dict(loss=loss)
     asked = asked_preferences(data, preferences, **asked)
     options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)

@@ -1,9 +1,11 @@
 """The command ``rankbook``: its subcommands, errors and exit codes."""
 
+import inspect
 import os
 import re
 import signal
 import sys
+from contextlib import nullcontext
 from functools import wraps
 from typing import Annotated, get_type_hints
 
@@ -14,9 +16,11 @@ from rankbook.base.errors import ArgumentError
 
 from .commands import check, convert, datasets, info, new_solver, solvers
 from .fit import fit
+from .options import Explain
 from .path import path
 from .predict_evaluate import compare, evaluate, predict
 from .rank import rank
+from .reading import spoken_roles
 from .report import say
 from .select import select
 
@@ -52,6 +56,7 @@ def options(
     """Options before a command."""
 
 
+OF_TABLES = (select, fit, predict, evaluate, compare, rank, path, convert)
 CANNOT = "cannot solve this problem: "  # start of a message that refuses a problem
 
 
@@ -84,14 +89,17 @@ def one_line_errors(command):
         said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", argument + space + rest)
         ask = lambda found: words.get(found[1], f"--column {found[1]}")
         said = re.sub(r"\b([a-z]+)(?==COLUMN)", ask, said)
+        cells = lambda found: "--results " + re.sub(r"[' ]", "", found[1]).replace(":", "=")
+        said = re.sub(r"(?:a dict such as )?results=\{(.*?)\}", cells, said)
         for name in ("lam_min", "lam_max"):
             said = said.replace(name, words.get(name, name))
         return said
 
     @wraps(command)
-    def run(*args, **options):
+    def run(*args, explain=False, **options):
         try:
-            return command(*args, **options)
+            with spoken_roles() if explain else nullcontext():
+                return command(*args, **options)
         except BrokenPipeError:
             raise  # the reader of the output has stopped; Typer exits silently
         except MemoryError as error:
@@ -106,6 +114,11 @@ def one_line_errors(command):
         except KeyboardInterrupt:
             _end_interrupted()
 
+    if command in OF_TABLES:
+        parameters = inspect.signature(command).parameters.values()
+        more = inspect.Parameter("explain", inspect.Parameter.KEYWORD_ONLY, default=False)
+        run.__signature__ = inspect.Signature([*parameters, more.replace(annotation=Explain)])
+        run.__annotations__ = command.__annotations__ | dict(explain=Explain)
     return run
 
 
@@ -170,7 +183,7 @@ EXAMPLES = {
     path: ("rankbook path train.txt --validation vali.txt --kernel linear -o events.csv",),
     convert: ("rankbook convert train.txt train.parquet",),
 }
-COMMANDS = (select, fit, predict, evaluate, compare, rank, path, convert, datasets)
+COMMANDS = (*OF_TABLES, datasets)
 COMMANDS += (info, check, new_solver, solvers)
 for command in COMMANDS:
     # \b keeps the lines as they are

@@ -60,9 +60,9 @@ Events = option(
 )
 Form = option(
     str,
-    "What one row of the preference file contains. pairs: winner and loser, or two items and a"
-    " column winner that names one of the two columns. matches: home, away and result (H, D, A, a"
-    " goal difference or the winner's column). clicks: session, item, rank and click, with one row"
+    "What one row of the preference file contains; by default the form whose columns it has. pairs:"
+    " winner and loser. matches: home, away and result, or two items and a column winner (see"
+    " --results). clicks: session, item, rank and click, with one row"
     " for each item shown. rankings: ranking, item and rank (1 is best, equal ranks are ties)."
     " orders: a whole ranking, the items from left to right, best first; if the file has other"
     " columns, add --column item=FIRST,SECOND,...",
@@ -72,6 +72,13 @@ Winner = option(str, "Column of the preferred item (default: winner). For --form
 Loser = option(str, "Column of the other item (default: loser). For --form pairs.")
 Weight = option(
     str, "Column of weights (default: all weights are 1). For --form pairs and matches."
+)
+Results = option(
+    str,
+    "What the results of matches mean: winner (the name of the winner), difference (goals of the"
+    " home side minus those of the other), points (1, 0.5 or 0 of the home side), or a list such as"
+    " 1=home,X=tie,2=away. By default their meaning must be certain: H, D and A, the name of the"
+    " winner or of its column, tie, or scores such as 2-1.",
 )
 Columns = option(
     list[str],
@@ -152,6 +159,9 @@ SolverOption = Annotated[
 ]
 Plot = option(Path, "Write a picture to this file: .pdf, .png or .svg.")
 Json = option(bool, "Print the result as JSON.", "--json")
+Explain = option(
+    bool, "Print what each column of a table is used as, and why, to stderr.", "--explain"
+)
 Verbose = option(
     bool,
     "Print the predicted time and memory of the path to stderr before it starts.",

@@ -84,7 +84,7 @@ def read_parts_of(
     if group is None:
         train = preferences_between(asked, *items)
     else:
-        train, groups = grouped_preferences(asked, group, *items)
+        train, groups = preferences_between(asked, *items, group=group)
     prefs = dict(train=train)
     prefs |= {
         part: preferences_between(asked | dict(path=file), *items) for part, file in files.items()
@@ -95,64 +95,3 @@ def read_parts_of(
             raise ArgumentError(f"{name} has no preference of positive weight", "at least one")
     names = roles.features if roles.encoding is None else roles.encoding.names
     return PreferredItems(block.X, prefs, names, block.name, roles.encoding), groups
-
-
-UNITS = dict(clicks="session", rankings="ranking")  # rows that form preferences together
-
-
-def grouped_preferences(asked, column, n, names):
-    """Read preferences, and the group (m,) of each from a column of their file.
-
-    Parameters
-    ----------
-    asked, n, names
-        As in :func:`rankbook.app.cli.reading.preferences_between`.
-    column : str
-
-    Returns
-    -------
-    Preferences
-        Sorted by group, then by row.
-    group : ndarray of shape (m,)
-
-    Raises
-    ------
-    ValueError
-        If there is no such column, or a session or ranking has rows of two groups.
-    """
-    import numpy as np
-
-    from rankbook.base.validation import unknown_name
-    from rankbook.data.records import form_of
-    from rankbook.data.table import Source, read_frame, require_ids
-    from rankbook.preferences.graph import Preferences
-
-    if asked["path"] == "-":
-        raise ArgumentError(f"group is {column!r} and preferences is '-'", "a file of preferences")
-    if asked["form"] == "orders" or "loss" in asked:
-        raise ArgumentError(f"group is {column!r} beside orders", "no value for orders")
-    preferences_between(asked, n, names)  # errors count the rows of the whole file
-    source = Source(asked["path"])
-    frame = read_frame(source)
-    columns = {name: value for name, value in asked.items() if name not in ("path", "form")}
-    form, columns = form_of(frame, asked["form"], columns)
-    if column not in frame.columns:
-        raise unknown_name("group", column, list(frame.columns))
-    require_ids(source, frame[column], what="group")
-    if form in UNITS:
-        unit = columns.get(UNITS[form], UNITS[form])
-        torn = frame.groupby(unit)[column].nunique() > 1
-        if torn.any():
-            raise ArgumentError(
-                f"group is {column!r}, of which the {UNITS[form]} {torn.idxmax()} of {source} "
-                "has two values",
-                f"one group for each {UNITS[form]}",
-            )
-    make, rows = getattr(Preferences, f"from_{form}"), range(n) if names is None else names
-    labels, parts = zip(*frame.groupby(column, sort=False))
-    parts = [make(part.reset_index(drop=True), items=rows, **columns) for part in parts]
-    columns = ["better", "worse", "weight", "margin"]
-    columns += ["pair_features"] * (parts[0].pair_features is not None)
-    better, worse, *whole = (np.concatenate([getattr(p, name) for p in parts]) for name in columns)
-    group = np.repeat(np.arange(len(labels)), [len(each) for each in parts])
-    return Preferences(better, worse, n, *whole), group

@@ -23,6 +23,7 @@ from .options import (
     Name,
     OneGamma,
     Qid,
+    Results,
     Scale,
     Target,
     Test,
@@ -64,10 +65,11 @@ def path(  # noqa: PLR0913 -- an option of the command each
     name: Name = None,
     drop: Drop = None,
     preferences: Events = None,
-    form: Form = "pairs",
+    form: Form = None,
     winner: Winner = None,
     loser: Loser = None,
     weight: Weight = None,
+    results: Results = None,
     column: Columns = None,
     ties: Ties = None,
     kernel: Kernel = "rbf",
@@ -101,7 +103,15 @@ def path(  # noqa: PLR0913 -- an option of the command each
         check_table("--out", out, TABLES, data, preferences, *files.values())
     refuse_two(as_json, out)
     with spoken_warnings():
-        asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+        asked = dict(
+            form=form,
+            column=column,
+            ties=ties,
+            winner=winner,
+            loser=loser,
+            weight=weight,
+            results=results,
+        )
         asked = asked_preferences([data], preferences, **asked)
         columns = dict(target=target, time=time, event=event, qid=qid, name=name)
         columns |= dict(drop=parse_names(drop))

@@ -19,6 +19,7 @@ from .options import (
     Loser,
     Name,
     Qid,
+    Results,
     Target,
     Ties,
     Time,
@@ -283,10 +284,11 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     qid: Qid = None,
     name: Name = None,
     preferences: Events = None,
-    form: Form = "pairs",
+    form: Form = None,
     winner: Winner = None,
     loser: Loser = None,
     weight: Weight = None,
+    results: Results = None,
     column: Columns = None,
     ties: Ties = None,
     metric: Metrics = None,
@@ -322,7 +324,15 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     from rankbook.preferences.graph import Preferences, survival_target
 
     metric = parse_names(metric) or None
-    asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+    asked = dict(
+        form=form,
+        column=column,
+        ties=ties,
+        winner=winner,
+        loser=loser,
+        weight=weight,
+        results=results,
+    )
     asked = asked_preferences(data, preferences, **asked)
     with spoken_warnings(queries=asked is None):
         files, columns = several_files(data), dict(target=target, qid=qid, name=name)
@@ -403,10 +413,11 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     qid: Qid = None,
     name: Name = None,
     preferences: Events = None,
-    form: Form = "pairs",
+    form: Form = None,
     winner: Winner = None,
     loser: Loser = None,
     weight: Weight = None,
+    results: Results = None,
     column: Columns = None,
     ties: Ties = None,
     metric: Metric = None,
@@ -425,7 +436,15 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     from rankbook.metrics.queries import block_scores
     from rankbook.preferences.graph import survival_target
 
-    asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+    asked = dict(
+        form=form,
+        column=column,
+        ties=ties,
+        winner=winner,
+        loser=loser,
+        weight=weight,
+        results=results,
+    )
     asked = asked_preferences([data], preferences, **asked)
     if data == "-":
         raise ArgumentError(

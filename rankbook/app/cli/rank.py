@@ -5,9 +5,8 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError
-from .options import Columns, Json, Loser, Ties, Weight, Winner, option
-from .parts import grouped_preferences
-from .reading import asked_preferences, check_file, check_table, spoken_warnings
+from .options import Columns, Json, Loser, Results, Ties, Weight, Winner, option
+from .reading import advice_on_form, asked_preferences, check_file, check_table, spoken_warnings
 from .report import say
 
 Matches = Annotated[
@@ -50,10 +49,11 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     level: Level = 0.95,
     method: Method = None,
     group: Group = None,
-    form: Form = "pairs",
+    form: Form = None,
     winner: Winner = None,
     loser: Loser = None,
     weight: Weight = None,
+    results: Results = None,
     column: Columns = None,
     ties: Ties = None,
     output: Out = "-",
@@ -75,7 +75,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     from rankbook.app.leaderboard import leaderboard
     from rankbook.base.tables import as_text
     from rankbook.base.validation import as_choice
-    from rankbook.data.records import read_orders, read_preferences
+    from rankbook.data.records import OF_ORDERS, read_records
     from rankbook.data.table import Source
     from rankbook.data.writers import TABLES, json_rows, write_frame
 
@@ -89,24 +89,23 @@ def rank(  # noqa: PLR0913 -- an option of the command each
             raise ArgumentError(f"--{name} is given", "--intervals with it")
     if group is not None and method != "bootstrap":
         raise ArgumentError(f"group is {group!r}", "--intervals --method bootstrap with it")
-    as_choice("form", form, ("pairs", "matches", "rankings", "orders"))
-    is_orders = form in ("rankings", "orders")
-    if not is_orders:
-        ties = ties or "half"
-    elif group is not None:
-        raise ArgumentError(f"group is {group!r} beside orders", "no value for orders")
+    if form is not None:
+        as_choice("form", form, ("pairs", "matches", "rankings", "orders"))
     check_file("MATCHES", matches)
-    named = dict(winner=winner, loser=loser, weight=weight)
-    loss = "plackett-luce" if is_orders else None
-    asked = asked_preferences([], matches, form=form, column=column, ties=ties, loss=loss, **named)
-    asked.pop("loss", None)
-    with spoken_warnings():
-        read = read_orders if is_orders else read_preferences
-        prefs, unit = read(**asked | dict(path=Source(matches))), None
-        if group is not None:
-            names = prefs.items
-            prefs, unit = grouped_preferences(asked, group, prefs.n_items, names)
-            prefs = prefs.replaced(items=names)
+    named = dict(winner=winner, loser=loser, weight=weight, results=results)
+    asked = asked_preferences([], matches, form=form, column=column, ties=ties, **named)
+    columns = {name: value for name, value in asked.items() if name not in ("path", "form")}
+    with spoken_warnings(), advice_on_form():
+        more = [] if group is None else [group]
+        records, unit = read_records(None, Source(matches), form, columns, more), None
+        if records.form not in OF_ORDERS:
+            records.columns.setdefault("ties", "half")
+        elif group is not None:
+            raise ArgumentError(f"group is {group!r} beside orders", "no value for orders")
+        if group is None:
+            prefs = records.make()
+        else:
+            prefs, unit = records.make_grouped(group)
         features = ["home_advantage"] * asked.get("home_advantage", False)
         given = asked.get("pair_features", [])
         features += [given] if isinstance(given, str) else given

@@ -3,6 +3,7 @@
 import difflib
 import glob
 import json
+import logging
 import os
 import re
 import warnings
@@ -350,6 +351,21 @@ def spoken_warnings(queries=True):
         yield
 
 
+@contextmanager
+def spoken_roles():
+    """Print what each column of a table is used as, and why, to stderr."""
+    log, printer = logging.getLogger("rankbook.tables"), logging.Handler()
+    printer.emit = lambda record: say(f"rankbook: {record.getMessage()}", err=True)
+    level = log.level
+    log.setLevel(logging.INFO)
+    log.addHandler(printer)
+    try:
+        yield
+    finally:
+        log.removeHandler(printer)
+        log.setLevel(level)
+
+
 def parse_gammas(text, one=False):
     """Read the numbers of a comma-separated list, a single number, or None."""
     if text is None:
@@ -437,7 +453,6 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
     """
     named = {name: value for name, value in named.items() if value is not None}
     if file is None:
-        form = None if form == "pairs" else form
         for name, value in (dict(form=form, column=column, ties=ties) | named).items():
             if value:
                 raise ArgumentError(f"{name} is {value!r}", "--preferences with it")
@@ -450,7 +465,7 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
             raise ArgumentError(
                 f"{name} is {value!r} and --column is {name}={columns[name]}", "one of the two"
             )
-    if loss == "plackett-luce" and form not in (of_orders := ("rankings", "orders")):
+    if loss == "plackett-luce" and form not in (None, *(of_orders := ("rankings", "orders"))):
         raise ArgumentError(
             f"loss is {loss!r} and --form is {form!r}",
             " or ".join(of_orders),
@@ -461,10 +476,13 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
             "--column ties=efron or breslow counts equal ranks." if loss == "plackett-luce" else ""
         )
         raise ArgumentError(f"ties is {ties!r}", f"None for {form}", advice)
+    if "=" in (said := columns.get("results", "")):
+        pairs = [pair.rpartition("=") for pair in said.split(",")]
+        columns["results"] = {cell: meaning for cell, _, meaning in pairs}
     for name in ("result", "pair_features"):
-        if form in ("pairs", "matches") and "," in columns.get(name, ""):
+        if "," in columns.get(name, ""):
             columns[name] = columns[name].split(",")
-    if form == "orders" and "item" in columns:
+    if "," in columns.get("item", ""):
         columns["item"] = columns["item"].split(",")
     if "clip" in columns:
         try:
@@ -486,7 +504,23 @@ def refuse_beside(**given):
             raise ArgumentError(f"{name} is {value!r}", "None beside --preferences")
 
 
-def preferences_between(asked, n, names=None):
+@contextmanager
+def advice_on_form():
+    """Name in an error about the form of a table the options that may read it."""
+    from rankbook.data.records import UnknownForm
+
+    try:
+        yield
+    except UnknownForm as error:
+        if error.suggested:
+            form, *columns = error.suggested.items()
+            words = [f"--form {form[1]}", *(f"--column {name}={value}" for name, value in columns)]
+            error.args = (error.plain,)
+            error.add_note(f"these may fit: {' '.join(words)}")
+        raise
+
+
+def preferences_between(asked, n, names=None, group=None):
     """Read preferences between items from a file.
 
     Parameters
@@ -497,18 +531,24 @@ def preferences_between(asked, n, names=None):
         The number of items.
     names : sequence of n str, optional
         Names of the items in the file; row numbers if they have no names.
+    group : str, optional
+        Column of the file of preferences.
 
     Returns
     -------
-    Preferences or Orders
+    Preferences or Orders, and with `group` the number (m,) of the group of each preference.
     """
     import numpy as np
     import pandas as pd
 
-    from rankbook.data.records import read_orders, read_preferences
+    from rankbook.data.records import OF_ORDERS, read_records
     from rankbook.data.table import Source
+    from rankbook.preferences.graph import Preferences
+    from rankbook.preferences.orders import Orders
 
     check_file("--preferences", asked["path"])
+    if group is not None and ("loss" in asked or asked["form"] == "orders"):
+        raise ArgumentError(f"group is {group!r} beside orders", "no value for orders")
     rows = np.arange(n) if names is None else np.asarray(names)
     if (again := pd.Series(rows).duplicated().to_numpy()).any():
         second, names = int(again.argmax()), rows.tolist()
@@ -518,16 +558,19 @@ def preferences_between(asked, n, names=None):
             "Where every row that was shown has features of its own, --target CLICKED "
             "--qid SESSION learns from one file.",
         )
+    columns = {name: value for name, value in asked.items() if name not in ("path", "form", "loss")}
+    kind = Preferences if asked.get("loss") is None else Orders
     try:
-        given = asked | dict(path=Source(asked["path"]))
-        read = read_preferences if given.pop("loss", None) is None else read_orders
-        return read(**given, items=rows)
+        with advice_on_form():
+            more = [] if group is None else [group]
+            records = read_records(kind, Source(asked["path"]), asked["form"], columns, more)
+        return records.make(rows) if group is None else records.make_grouped(group, rows)
     except ArgumentError as error:
         if error.argument == "columns":
             error.add_note("--column takes ARGUMENT=COLUMN, the argument first")
         elif names is None and "is not among" in error.given:
             error.add_note("the items have no names; --name COLUMN names the column that has them")
-        elif asked["form"] == "orders" and "is not among" in error.given:
+        elif asked["form"] in OF_ORDERS and "is not among" in error.given:
             error.add_note(
                 "--column item=FIRST,SECOND,... names the columns of the items, best first, if "
                 "there are others"

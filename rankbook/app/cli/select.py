@@ -31,6 +31,7 @@ from .options import (
     Name,
     Plot,
     Qid,
+    Results,
     Rule,
     Scale,
     Seed,
@@ -105,10 +106,11 @@ def select(  # noqa: PLR0913 -- an option of the command each
     encode: Encode = False,
     impute: Impute = False,
     preferences: Events = None,
-    form: Form = "pairs",
+    form: Form = None,
     winner: Winner = None,
     loser: Loser = None,
     weight: Weight = None,
+    results: Results = None,
     column: Columns = None,
     ties: Ties = None,
     fold_by: FoldBy = None,
@@ -151,7 +153,15 @@ def select(  # noqa: PLR0913 -- an option of the command each
         of_solver = parse_options(solver_option, "--solver-option")
         options |= dict(solver=(solver, of_solver) if of_solver else solver)
         options |= dict(gamma=parse_gammas(gamma))
-        asked = dict(form=form, column=column, ties=ties, winner=winner, loser=loser, weight=weight)
+        asked = dict(
+            form=form,
+            column=column,
+            ties=ties,
+            winner=winner,
+            loser=loser,
+            weight=weight,
+            results=results,
+        )
         asked |= dict(loss=loss)
         asked = asked_preferences([data], preferences, **asked)
         compares = asked is not None or time is not None
