@@ -1,6 +1,7 @@
 """Leaderboards: scores and ranks of items from preferences or orders without features."""
 
-from rankbook.base.errors import ArgumentError
+from rankbook.base.errors import ArgumentError, Assumption
+from rankbook.base.limits import warn
 
 
 def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, features=()):
@@ -43,9 +44,19 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
 
     from rankbook.estimators.order_intervals import match_prior, order_intervals, ranks
     from rankbook.estimators.ranksvm import RankSVM
+    from rankbook.preferences.events import tie_halves
+    from rankbook.preferences.graph import Preferences
     from rankbook.preferences.orders import Orders
+    from rankbook.problems.scale import components
 
     is_orders = isinstance(prefs, Orders)
+    if not is_orders and (idle := prefs.weight == 0).any():
+        warn(Assumption(f"MATCHES has {idle.sum():,} preferences of weight 0, which do not count."))
+        unit = None if unit is None else np.unique(unit[~idle], return_inverse=True)[1]
+        columns = (prefs.better, prefs.worse, prefs.weight, prefs.margin, prefs.pair_features)
+        k, l, *more = (None if column is None else column[~idle] for column in columns)
+        facts = dict(items=prefs.items, n_ties=prefs.n_ties - int(tie_halves(prefs)[idle].sum()))
+        prefs = Preferences(k, l, prefs.n_items, *more).replaced(**facts)
     used = np.unique(prefs.item if is_orders else np.r_[prefs.better, prefs.worse])
     if used.size < 2:
         raise ArgumentError(f"MATCHES compares {used.size} items", "at least two")
@@ -63,6 +74,10 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
     columns = dict(rank=ranks(score), item=list(map(str, names)), score=score)
     pair_coef = model.pair_coef_ if features else ()
     remarks = [f"{name} {weight:+.3f}" for name, weight in zip(features, pair_coef, strict=True)]
+    ends = (prefs.item, n + prefs.order) if is_orders else (prefs.better, prefs.worse)
+    groups = components(ends, n + prefs.n_orders if is_orders else n)[:n]
+    if not intervals and groups.max():
+        remarks.insert(0, f"{groups.max() + 1} groups that no comparison connects")
     if intervals:
         options = dict(level=level, method=method)
         if method == "bootstrap" and not is_orders:

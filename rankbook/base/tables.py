@@ -7,8 +7,10 @@ import numpy as np
 
 from .errors import ArgumentError
 
-# control characters except tab and newline, and those that change the direction of writing
-UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# control characters except tab and newline, line separators, and marks of the direction of writing
+UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
 
 
 def printable(text):
@@ -16,9 +18,14 @@ def printable(text):
     return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text)
 
 
+def in_line(text):
+    """Replace characters that control a terminal, tabs and ends of lines by escapes."""
+    return printable(text).replace("\t", "\\t").replace("\n", "\\n")
+
+
 def as_text(rows):
     """Format rows of texts, the header first, as a table for a terminal."""
-    rows = [[printable(cell) for cell in row] for row in rows]
+    rows = [[in_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows

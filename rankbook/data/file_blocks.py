@@ -29,6 +29,7 @@ from .table import (
     NotNumbers,
     Roles,
     Source,
+    after_mark,
     check_names,
     csv_errors,
     data_lines,
@@ -286,7 +287,7 @@ class TextTable:
     def open(self):
         """Open a binary stream of the text, unpacked if necessary."""
         packed = self.path.lower().endswith(".gz")
-        return gzip.open(self.path, "rb") if packed else open(self.path, "rb")
+        return after_mark(gzip.open(self.path, "rb") if packed else open(self.path, "rb"))
 
     def pieces(self, roles, rows, whole):
         """As in :class:`ParquetTable`, with the position of each block in the copy of the text."""

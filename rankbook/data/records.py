@@ -73,7 +73,8 @@ class Records:
         try:
             if self.form != "orders":
                 return method(frame, items=items, **self.columns)
-            orders = orders_of(self.source, frame[self.roles["item"]])
+            item = self.roles["item"]
+            orders = orders_of(self.source, frame[[item] if isinstance(item, str) else list(item)])
             return method(orders, items="names" if items is None else items, **self.columns)
         except ArgumentError as error:
             where = f"{self.source}: {error.argument}"
@@ -464,13 +465,14 @@ def find_order_columns(source, reader, known):
     cells = {column: set(frame[column].dropna()) for column in known}
     counts = {c: all(str(cell).replace(".", "", 1).isdigit() for cell in cells[c]) for c in known}
     for column in known:
-        others = set().union(*(cells[other] for other in known if other != column))
-        alone = cells[column] and len(known) > 1 and not cells[column] & others and len(frame) > 1
-        what = "counts"
-        if alone and len(cells[column]) == len(frame):
-            what = "names of voters"
-        elif not (alone and counts[column] and not all(counts[c] for c in known if c != column)):
+        rest = [cells[other] for other in known if other != column]
+        joined = set().union(*rest)
+        if not cells[column] or cells[column] & joined or sum(map(len, rest)) == len(joined):
+            continue  # it shares names with another column, or no two columns share names
+        numbers = counts[column] and not all(counts[other] for other in known if other != column)
+        if len(cells[column]) < len(frame) and not numbers:
             continue
+        what = "counts" if numbers else "names of voters"
         rest = [other for other in known if other != column]
         raise ValueError(
             f"{source} has the column {column!r}, whose cells occur in no other column and look "

@@ -34,6 +34,7 @@ from ..base.validation import (
 )
 from ..preferences.names import as_names, as_text
 from .blocks import CheckedBlock
+from .explain import explain
 
 PARTS = ("train", "validation", "test")
 
@@ -195,6 +196,13 @@ def _read_all(name, stream, most=math.inf):
     return bytes(found)
 
 
+def after_mark(stream):
+    """Return a binary stream at its beginning, after a byte order mark if there is one."""
+    if stream.read(3) != codecs.BOM_UTF8:
+        stream.seek(0)
+    return stream
+
+
 class Source:
     """A file, a pipe or standard input.
 
@@ -244,8 +252,9 @@ class Source:
         return self.label
 
     def open(self):
-        """Open a binary stream at the beginning."""
-        return open(self.path, "rb") if self.content is None else io.BytesIO(self.content)
+        """Open a binary stream at the beginning, after a byte order mark."""
+        stream = open(self.path, "rb") if self.content is None else io.BytesIO(self.content)
+        return after_mark(stream)
 
     @property
     def is_numbered(self):
@@ -685,10 +694,6 @@ def _is_integer(text):
     return isinstance(text, str) and re.fullmatch(r"0|-?[1-9]\d{0,17}", text) is not None
 
 
-QUERY_NAMES = ("qid", "query", "query_id", "group", "session")
-TARGET_NAMES = ("target", "label")
-
-
 @dataclass(frozen=True)
 class Roles:
     """Roles of the columns of a table: features, and optionally target, queries and others.
@@ -918,100 +923,138 @@ def find_roles(  # noqa: PLR0913 -- a role each
         If there is no target, no such column (the error suggests the nearest name), no feature, or
         a column with two roles.
     """
-    weights = dict(weight=weight, worse_weight=worse_weight)
-    roles = dict(target=target, qid=qid, name=name, **weights, group_split=group_split)
-    roles |= (survival := dict(time=time, event=event))
-    for argument, value in roles.items():
-        if not (value is None or isinstance(value, str)):
-            raise ArgumentError(f"{argument} is {shown(value)}", "the name of a column")
-    if None not in (time, event):
-        if target is not None:
-            raise ArgumentError(f"target is {target!r}", "None beside survival times")
-        if source.is_numbered:
-            raise ArgumentError(f"time is {time!r}", f"None for {source}, SVMlight text")
-        needs_target, qid = False, qid or "none"
-    for (argument, value), other in zip(survival.items(), ("event", "time")):
-        if value is not None and survival[other] is None:
-            raise ArgumentError(f"{argument} is {value!r} and {other} is None", "both or neither")
+    given = dict(target=target, qid=qid, name=name, weight=weight, worse_weight=worse_weight)
+    given |= dict(group_split=group_split, time=time, event=event)
+    for role, column in given.items():
+        if not (column is None or isinstance(column, str)):
+            raise ArgumentError(f"{role} is {shown(column)}", "the name of a column")
     drop = column_names("drop", drop)
     features = None if features is None else column_names("features", features)
-    if source.is_numbered:  # the format defines its columns
-        if needs_target:
-            given = dict(target=target, qid=qid, **weights, drop=drop or None)
-            for argument, value in (given | dict(group_split=group_split)).items():
-                if value is not None:
-                    raise ArgumentError(
-                        f"{argument} is {value!r}",
-                        f"None for {source}, because SVMlight text has no names: label and qid "
-                        "stand in each line",
-                    )
-        target, qid = target or "label", qid or ("qid" if "qid" in columns else "none")
-        name = name or ("docid" if "docid" in columns else None)
-    if target is None and needs_target:
-        taken = {qid, name, *weights.values(), group_split, *drop, *(features or ())}
-        found = [c for c in columns if c.lower() in TARGET_NAMES and c not in taken]
-        if len(found) == 1:
-            target = found[0]
-            warn(Assumption(f"target: column {target!r} of {source}."))
-    if target is None and needs_target:
-        raise ArgumentError(
-            "target is None",
-            f"the name of a column of {source} to rank by, one of: {', '.join(columns)}",
-        )
-    others = {target, qid, *weights.values(), group_split, time, event, *drop}
-    others |= {*(features or ())}
-    if name is None and "docid" in columns and "docid" not in others:
-        name = "docid"
-    given = dict(target=target, qid=None if qid == "none" else qid, group_split=group_split)
-    given = [*given.items(), ("name", name), *(("drop", each) for each in drop), *weights.items()]
-    given += survival.items()
-    given = [(argument, value) for argument, value in given if value is not None]
-    for argument, value in given:
-        if value not in columns:
-            raise unknown_name(argument, value, columns)
-    for (first, value), (second, other) in combinations(given, 2):
-        allowed = first == second or (first, second) == ("qid", "group_split")
-        if value == other and not allowed and "name" not in (first, second):
-            raise ArgumentError(f"{first} and {second} are both {value!r}", "two different columns")
-    if qid is None:
-        other = "makes it a feature" if features is None else "compares all rows"
-        taken = {target, name, *weights.values(), *drop, *(features or ())}
-        found = [c for c in columns if c not in taken and c.lower() in QUERY_NAMES]
-        if len(found) > 1 and group_split in found:
-            found.remove(group_split)
-        if len(found) > 1:
+    _check_survival(source, given)
+    roles, because = dict(given), {role: "given" for role, column in given.items() if column}
+    if time is not None:
+        needs_target, roles["qid"] = False, qid or "none"
+    if source.is_numbered:
+        roles |= _numbered_roles(source, columns, given, drop, needs_target)
+    taken = {*drop, *(features or ()), *roles.values()} - {None}
+    others = "makes it a feature" if features is None else "compares all rows"
+    for role, (names, ending) in GUESSED.items():
+        if roles[role] is not None or role == "target" and not needs_target:
+            continue
+        found = [column for column in columns if column.casefold() in names and column not in taken]
+        if role == "qid" and len(found) > 1:
             raise ValueError(
                 f"{source} has {len(found)} columns that may hold the query ids, "
                 f"{' and '.join(map(repr, found))}; "
                 "name one of them with qid, or give qid='none' to make all of them features."
             )
-        for qid in found:
-            warn(Assumption(f"query ids: column {qid!r} of {source}; qid='none' {other}."))
-    qid = None if qid == "none" else qid
-    others = {target, qid, name, *weights.values(), group_split, time, event, *drop}
+        if len(found) == 1:
+            roles[role], because[role] = found[0], "its name"
+            taken.add(found[0])
+            if ending is not None:
+                warn(Assumption(ending.format(column=found[0], source=source, others=others)))
+    if roles["target"] is None and needs_target:
+        raise ArgumentError(
+            "target is None",
+            f"the name of a column of {source} to rank by, one of: {', '.join(columns)}",
+        )
+    roles = {
+        role: None if column == "none" and role == "qid" else column
+        for role, column in roles.items()
+    }
+    _check_columns(roles, drop, columns)
+    others = {*roles.values(), *drop}
     free = [column for column in columns if column not in others]
-    known = set(columns if of_model else free)
-    unknown = [each for each in features or () if each not in known]
+    if features is None:
+        features = free
+    else:
+        _check_features(source, features, columns if of_model else free, others, of_model)
+    if not features and not of_model:
+        named = [
+            f"{role} {roles[role]!r}" for role in ("target", "qid", "time", "event") if roles[role]
+        ]
+        raise ValueError(
+            f"{source} has no columns besides {' and '.join(named) or 'those left out'}; "
+            "at least one feature is needed."
+        )
+    used = [
+        (column, role, because.get(role, "its format")) for role, column in roles.items() if column
+    ]
+    some = ", ".join(map(str, features[:8])) + ", ..." * (len(features) > 8)
+    left_over = [column for column in columns if column not in {*features, *roles.values()}]
+    explain(source, "each row is an item", used, left_over, [f"features: {some}"])
+    return Roles(tuple(features), **roles)
+
+
+# Roles that the name of a column decides, the most specific first: names and the note about it.
+GUESSED = dict(
+    name=(("docid",), None),
+    target=(("target", "label"), "target: column {column!r} of {source}."),
+    qid=(
+        ("qid", "query", "query_id", "group", "session"),
+        "query ids: column {column!r} of {source}; qid='none' {others}.",
+    ),
+)
+
+
+def _check_survival(source, given):
+    """Refuse survival times without events, or beside a target."""
+    time, event = given["time"], given["event"]
+    for (role, column), other in ((("time", time), "event"), (("event", event), "time")):
+        if column is not None and given[other] is None:
+            raise ArgumentError(f"{role} is {column!r} and {other} is None", "both or neither")
+    if time is not None and given["target"] is not None:
+        raise ArgumentError(f"target is {given['target']!r}", "None beside survival times")
+    if time is not None and source.is_numbered:
+        raise ArgumentError(f"time is {time!r}", f"None for {source}, SVMlight text")
+
+
+def _numbered_roles(source, columns, given, drop, needs_target):
+    """Return the roles that the format of SVMlight text defines."""
+    if needs_target:
+        for role, column in (given | dict(drop=drop or None)).items():
+            if column is not None and role != "name":
+                raise ArgumentError(
+                    f"{role} is {column!r}",
+                    f"None for {source}, because SVMlight text has no names: label and qid "
+                    "stand in each line",
+                )
+    return dict(
+        target=given["target"] or "label",
+        qid=given["qid"] or ("qid" if "qid" in columns else "none"),
+        name=given["name"] or ("docid" if "docid" in columns else None),
+    )
+
+
+def _check_columns(roles, drop, columns):
+    """Refuse unknown columns, and columns with two roles."""
+    given = [*roles.items(), *(("drop", column) for column in drop)]
+    given = [(role, column) for role, column in given if column is not None]
+    for role, column in given:
+        if column not in columns:
+            raise unknown_name(role, column, columns)
+    for (first, column), (second, other) in combinations(given, 2):
+        allowed = first == second or (first, second) == ("qid", "group_split")
+        if column == other and not allowed and "name" not in (first, second):
+            raise ArgumentError(
+                f"{first} and {second} are both {column!r}", "two different columns"
+            )
+
+
+def _check_features(source, features, known, others, of_model):
+    """Refuse features that are unknown or given twice."""
+    unknown = [each for each in features if each not in set(known)]
     if source.is_numbered:  # features that no line mentions are 0
         unknown = [each for each in unknown if each in others or not each.startswith("feature ")]
     if unknown and of_model:
         raise ValueError(
             f"{source} has no column {unknown[0]!r}, which the model knows; "
-            f"it has {', '.join(map(str, columns))}."
+            f"it has {', '.join(map(str, known))}."
         )
     if unknown:
-        raise unknown_name("features", unknown[0], free)
-    features = tuple(free if features is None else features)
-    if not features and not of_model:
-        taken = dict(target=target, qid=qid, time=time, event=event)
-        named = [f"{role} {column!r}" for role, column in taken.items() if column is not None]
-        raise ValueError(
-            f"{source} has no columns besides {' and '.join(named) or 'those left out'}; "
-            "at least one feature is needed."
-        )
+        raise unknown_name("features", unknown[0], known)
     if len(set(features)) < len(features):
         raise ArgumentError(f"features is {list(features)}", "each column once")
-    return Roles(features, target, qid, name, weight, group_split, worse_weight, time, event)
 
 
 class FrameReader:

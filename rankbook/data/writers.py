@@ -9,7 +9,7 @@ from pathlib import Path
 from ..base.errors import ArgumentError
 from ..base.files import write_whole
 from ..base.limits import import_extra, written_out
-from ..base.tables import printable
+from ..base.tables import in_line
 from ..base.validation import unknown_name
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -61,8 +61,8 @@ def write_frame(frame, file="-", formulas=True):
         ``.csv``, ``.tsv`` (also with ``.gz``) or ``.parquet``; "-" is standard output, as CSV.
     formulas : bool, default True
         Whether to write text to ``.csv`` and ``.tsv`` files unchanged. Otherwise an apostrophe
-        precedes text that begins with =, +, -, @, a tab or a line end and is not a number, because
-        a spreadsheet would run it as a formula.
+        precedes cells and column names that begin with =, +, -, @, a tab or a line end and are not
+        numbers, because a spreadsheet would run them as formulas.
 
     Raises
     ------
@@ -72,8 +72,9 @@ def write_frame(frame, file="-", formulas=True):
         If pyarrow is not installed and the file is Parquet.
     """
     if str(file) == "-":
-        text = frame.to_csv(index=False, lineterminator="\n")
-        sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
+        if sys.stdout.isatty():
+            frame = _changed(frame, in_line)
+        sys.stdout.write(frame.to_csv(index=False, lineterminator="\n"))
         return
     ending, packed = ending_of(file, TABLES)
     if ending == ".parquet":
@@ -81,11 +82,16 @@ def write_frame(frame, file="-", formulas=True):
         write_whole(file, lambda handle: frame.to_parquet(handle, index=False))
         return
     if not formulas:
-        quoted = lambda cell: f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
-        text = frame.select_dtypes(exclude=["number", "bool"])
-        frame = frame.assign(**{name: text[name].map(quoted) for name in text})
+        frame = _changed(frame, lambda cell: f"'{cell}" if FORMULA.match(cell) else cell)
     text = frame.to_csv(index=False, sep=SEPARATORS[ending], lineterminator="\n")
     write_bytes(file, text.encode(), packed)
+
+
+def _changed(frame, change):
+    """Apply a function to the text in the cells and names of columns of a data frame."""
+    of_text = lambda cell: change(cell) if isinstance(cell, str) else cell
+    text = frame.select_dtypes(exclude=["number", "bool"])
+    return frame.assign(**{name: text[name].map(of_text) for name in text}).rename(columns=of_text)
 
 
 def write_run(frame, file):

@@ -133,8 +133,13 @@ def read_pairs(pairs, winner="winner", loser="loser", argument="pairs"):
     rows = list(pairs)
     for i, row in enumerate(rows):
         is_row = hasattr(row, "__getitem__") and hasattr(row, "__len__") and len(row) == 2
-        if isinstance(row, str) or not is_row:
-            raise ArgumentError(f"{argument} has {shown(row)} in row {i}", "pairs (winner, loser)")
+        if isinstance(row, str | dict) or not is_row:
+            of_dicts = "pandas.DataFrame(pairs) makes a table of a list of dicts."
+            raise ArgumentError(
+                f"{argument} has {shown(row)} in row {i}",
+                "pairs (winner, loser)",
+                of_dicts * isinstance(row, dict),
+            )
     return tuple(objects([row[i] for row in rows]) for i in (0, 1))
 
 
@@ -248,7 +253,19 @@ def pairs_between(pairs, rows, argument, of):
 
 # %% ../../nbs/preferences/events.ipynb #pe10
 def match_pairs(  # noqa: PLR0913 -- a column each
-    matches, margin, ties, results, rows, *, home, away, result, tie, weight, home_advantage, pair_features
+    matches,
+    margin,
+    ties,
+    results,
+    rows,
+    *,
+    home,
+    away,
+    result,
+    tie,
+    weight,
+    home_advantage,
+    pair_features,
 ):
     """Make the arguments of :meth:`Preferences.from_matches`, as :func:`pairs_of` does."""
     as_choice("margin", margin, ("one", "difference"))

@@ -100,7 +100,7 @@ def features_of(table, value, m):
     return value
 
 
-def refuse_missing(argument, column):
+def refuse_missing(argument, column, unit="row"):
     """Refuse the first missing entry of a column: None, NaN, NaT or pandas.NA."""
     if column.dtype.kind in "iubUS":
         return
@@ -109,7 +109,7 @@ def refuse_missing(argument, column):
     missing = np.flatnonzero(isna(column))
     if missing.size:
         raise ArgumentError(
-            f"{argument} is {column[missing[0]]} in row {missing[0]}", "a name in every row"
+            f"{argument} is {column[missing[0]]} in {unit} {missing[0]}", f"a name in every {unit}"
         )
 
 
@@ -123,7 +123,7 @@ def whole_number(value):
     return int(value) if is_whole else None
 
 
-def as_names(argument, column, rows=None):
+def as_names(argument, column, rows=None, unit="row"):
     """Return names as int64 if all are whole numbers, else as objects.
 
     Parameters
@@ -134,6 +134,8 @@ def as_names(argument, column, rows=None):
         Whole numbers of any type, text, or other objects that can be hashed, such as tuples.
     rows : sequence of m int, optional
         Numbers of the rows for errors; by default from 0.
+    unit : str, default "row"
+        What an entry is, for errors.
 
     Returns
     -------
@@ -150,7 +152,7 @@ def as_names(argument, column, rows=None):
         return column.astype(np.int64)
     if column.dtype.kind == "U":
         return column.astype(object)
-    refuse_missing(argument, column)
+    refuse_missing(argument, column, unit)
     if column.dtype.kind == "f" and (np.abs(column) < 2**53).all() and (column % 1 == 0).all():
         return column.astype(np.int64)
     if column.dtype.kind in "mM":
@@ -165,7 +167,7 @@ def as_names(argument, column, rows=None):
         is_number = isinstance(value, bool | np.bool_ | complex | np.complexfloating | NUMBERS)
         if type(value).__hash__ is None or is_number and whole_number(value) is None:
             raise ArgumentError(
-                f"{argument} is {value!r} in row {i if rows is None else rows[i]}",
+                f"{argument} is {value!r} in {unit} {i if rows is None else rows[i]}",
                 "a name, as text or a whole number",
             )
     whole = [whole_number(value) for value in values]
@@ -256,18 +258,19 @@ def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
         If a name is missing, or not among the items (the error names its row); or if row numbers
         were neither asked for nor bounded, and most rows up to the largest do not occur.
     """
+    unit = "row" if by_row else "place"
     if n_items is not None:
         if items is not None and not (isinstance(items, str) and items == "rows"):
             raise ArgumentError("items and n_items are both given", "one of them")
         n_items, items = as_count("n_items", n_items, 1, MOST), "rows"
     if items is not None and not isinstance(items, str):
-        return _looked_up(columns, _as_index(items))
-    found = {argument: as_names(argument, column) for argument, column in columns.items()}
+        return _looked_up(columns, _as_index(items), unit)
+    found = {argument: as_names(argument, column, unit=unit) for argument, column in columns.items()}
     whole = all(names.dtype.kind == "i" for names in found.values())
     if items is not None:
         as_choice("items", items, ("rows", "names"))
     if items == "rows" or items is None and whole and not table:
-        return *_row_numbers(found, n_items, sure=items == "rows"), None
+        return *_row_numbers(found, n_items, unit, sure=items == "rows"), None
     from pandas import factorize
 
     mixed = alike(list(found.values()))
@@ -280,7 +283,7 @@ def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
     return np.split(codes, np.cumsum([each.size for each in mixed])[:-1]), len(names), names
 
 
-def _row_numbers(columns, n_items, sure):
+def _row_numbers(columns, n_items, unit, sure):
     """Return columns of row numbers, and the number of items."""
     for argument, names in columns.items():
         if names.dtype.kind == "i":
@@ -289,7 +292,7 @@ def _row_numbers(columns, n_items, sure):
         if not all(text.isdecimal() and str(int(text)) == text for text in texts):
             i = next(i for i, t in enumerate(texts) if not (t.isdecimal() and str(int(t)) == t))
             raise ArgumentError(
-                f"{argument} is {names[i]!r} in row {i}, and "
+                f"{argument} is {names[i]!r} in {unit} {i}, and "
                 + ("items is 'rows'" if n_items is None else f"n_items is {n_items}"),
                 "row numbers",
                 "Pass items= with the names of the rows, or neither.",
@@ -301,7 +304,7 @@ def _row_numbers(columns, n_items, sure):
         if bad.size:
             ways = "" if sure else "If they are names, pass items='names'."
             raise ArgumentError(
-                f"{argument} is {rows[bad[0]]} in row {bad[0]}",
+                f"{argument} is {rows[bad[0]]} in {unit} {bad[0]}",
                 "row numbers of items, 0 or more" if n_items is None else f"items 0 to {high - 1}",
                 ways,
             )
@@ -311,7 +314,7 @@ def _row_numbers(columns, n_items, sure):
         if largest >= max(20, 2 * used):
             argument = next(a for a, rows in columns.items() if largest in rows)
             raise ArgumentError(
-                f"{argument} is {largest} in row {int(np.argmax(columns[argument] == largest))}, "
+                f"{argument} is {largest} in {unit} {int(np.argmax(columns[argument] == largest))}, "
                 f"and only {used} of the numbers from 0 to {largest} occur",
                 "items='names' if the numbers are names, or n_items= with the number of items if "
                 "they are row numbers",
@@ -344,11 +347,11 @@ def _as_index(items):
     return index
 
 
-def _looked_up(columns, items):
+def _looked_up(columns, items, unit):
     """Look up the rows of names in an index; see :func:`rows_of`."""
     import pandas as pd
 
-    given = [as_names(argument, column) for argument, column in columns.items()]
+    given = [as_names(argument, column, unit=unit) for argument, column in columns.items()]
     known = as_names("items", items.to_numpy())
     *given, known = alike([*given, known])
     index = pd.Index(known, tupleize_cols=False)
@@ -368,7 +371,7 @@ def _looked_up(columns, items):
             near = next((other for other in index if key(other) == key(name)), None)
             hint = "" if near is None else f" (it has {near!r})"
             raise ArgumentError(
-                f"{argument} is {name!r} in row {unknown[0]}, which is not among the "
+                f"{argument} is {name!r} in {unit} {unknown[0]}, which is not among the "
                 f"{len(index)} items{hint}",
                 "names of items",
             )

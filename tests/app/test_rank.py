@@ -34,7 +34,7 @@ def votes(tmp_path, monkeypatch):
 
 
 def table(*arguments):
-    return pd.DataFrame(json.loads(done("rank", *arguments, "--json")))
+    return pd.DataFrame(json.loads(done("rank", *arguments, "--json"))["items"])
 
 
 def test_it_prints_a_table(votes):

@@ -768,7 +768,7 @@ def test_orders_are_read_from_rows_or_from_places():
     first = rb.read_orders(wide, "orders", items=names, top=1, unranked="last")
     assert len(first) == 3 and first.choice_weight.tolist() == [1, 0, 0] * 3
     numbered = rb.read_orders(put("rows.csv", "best,next\n0,1\n2,\n"), "orders")
-    assert numbered.item.tolist() == [0, 1, 2] and numbered.items is None
+    assert numbered.item.tolist() == [0, 1, 2] and numbered.items == ("0", "1", "2")
 
 
 def test_orders_stand_in_some_of_the_columns():
@@ -785,11 +785,11 @@ def test_orders_stand_in_some_of_the_columns():
     "text, options, said",
     [
         ("a,b\n1,2\n,3\n", {}, r"wide.csv has an empty cell in row 1, column 'a', and items after"),
-        ("a,b\nx,x\n", {}, r"orders\[0\] is \['x', 'x'\]; expected a sequence of different items"),
+        ("a,b\nx,x\n", {}, r"wide.csv: row 0 is \['x', 'x'\]; expected a sequence of different"),
         ("a,b\n", {}, "wide.csv has names of columns but no rows"),
         ("x,y\ny,z\nz,x\n", {}, "wide.csv begins with x, y, which are items; expected names of c"),
         ("a,b\nx,y\n", dict(rank="a"), "rank is 'a', and orders is no table"),
-        ("a,b\nx,y\n", dict(items=["x"]), r"orders\[0\] is 'y' in row 1, which is not among"),
+        ("a,b\nx,y\n", dict(items=["x"]), "wide.csv: row 0 is 'y' in place 1, which is not among"),
     ],
 )
 def test_orders_that_cannot_be_read(text, options, said):

@@ -1,5 +1,6 @@
 """``rankbook rank``: a leaderboard from matches, votes or orders alone."""
 
+import json
 from typing import Annotated
 
 import typer
@@ -95,7 +96,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     named = dict(winner=winner, loser=loser, weight=weight, results=results)
     asked = asked_preferences([], matches, form=form, column=column, ties=ties, **named)
     columns = {name: value for name, value in asked.items() if name not in ("path", "form")}
-    with spoken_warnings(), advice_on_form():
+    with spoken_warnings() as notes, advice_on_form():
         more = [] if group is None else [group]
         records, unit = read_records(None, Source(matches), form, columns, more), None
         if records.form not in OF_ORDERS:
@@ -111,7 +112,8 @@ def rank(  # noqa: PLR0913 -- an option of the command each
         features += [given] if isinstance(given, str) else given
         table, lam, remark = leaderboard(prefs, intervals, level, method, unit, features)
     if as_json:
-        return typer.echo(json_rows(table))
+        facts = dict(items=json.loads(json_rows(table)), notes=[*notes, *[remark] * bool(remark)])
+        return typer.echo(json.dumps(facts, separators=(",", ":")))
     if output != "-":
         return write_frame(table, output, formulas=False)
     span = lambda low, high: f"{low}" if low == high else f"{low} to {high}"

@@ -327,14 +327,14 @@ def open_blocks(
 
 @contextmanager
 def spoken_warnings(queries=True):
-    """Print assumptions and warnings of readers as notes on stderr.
+    """Print assumptions and warnings of readers as notes on stderr, and yield a list of them.
 
     The notes use the words of the command line. Notes on query ids are omitted if `queries` is
     False, because the result does not depend on them.
     """
     from rankbook.base.errors import Assumption
 
-    said = set()
+    said = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", Assumption)
         if not queries:
@@ -342,13 +342,14 @@ def spoken_warnings(queries=True):
 
         def note(message, category, *where, **more):
             kind = "note" if issubclass(category, Assumption) else "warning"
-            text = f"rankbook: {kind}: " + str(message).replace("qid='none'", "--qid none")
+            said_so = re.sub(r"\b(qid|weight)='(.*?)'", r"--\1 \2", str(message))
+            text = f"rankbook: {kind}: {said_so}"
             if text not in said:  # one note for a file that is read twice
                 say(text, err=True)
-            said.add(text)
+            said.append(text)
 
         warnings.showwarning = note
-        yield
+        yield said
 
 
 @contextmanager
