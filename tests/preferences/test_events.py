@@ -282,8 +282,8 @@ def test_a_table_without_values_is_refused(what):
     [
         ("from_pairs", [{"a", "b"}], ValueError, "^pairs has {.* in row 0"),
         ("from_pairs", [("a", ["b"])], TypeError, r"^loser is \['b'\] in row 0"),
-        ("from_rankings", [["a"], ["b", None]], ValueError, r"^orders\[1\] is None in row 1"),
-        ("from_rankings", [["a", ["b", ["c"]]]], TypeError, r"^orders\[0\] is \['c'\] in row 2"),
+        ("from_rankings", [["a"], ["b", None]], ValueError, r"^orders\[1\] is None in place 1"),
+        ("from_rankings", [["a", ["b", ["c"]]]], TypeError, r"^orders\[0\] is \['c'\] in place 2"),
     ],
 )
 def test_names_that_are_none(make, records, kind, said):
