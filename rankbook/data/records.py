@@ -242,6 +242,14 @@ def roles_of(form):
     return found
 
 
+def options_of(kind, form):
+    """Return the arguments of the method that reads a form, except the names of the items."""
+    kind = kind or (Orders if form in OF_ORDERS else Preferences)
+    method = getattr(kind, METHODS.get(form, f"from_{form}"))
+    arguments = list(inspect.signature(method).parameters)[1:]
+    return [name for name in arguments if name not in ("items", "n_items")]
+
+
 def same_name(columns, name):
     """Return the column with a name, or the only one with it in other capitals; else None."""
     if name in columns:
@@ -275,16 +283,17 @@ def read_records(kind, path, form, columns, more=()):
     reader = FrameReader(source)
     known = list(reader.columns)
     asked, why = columns, "as given"
+    arguments = {name for each in forms if form in (None, each) for name in options_of(kind, each)}
+    for name in columns:
+        if name not in arguments and not (form == "pairs" and name in options_of(kind, "matches")):
+            raise unknown_name("columns", name, sorted(arguments))
     if form in (None, "pairs", "matches"):
         form, columns, why = find_form(reader, form, columns, forms)
     kind = kind or (Orders if form in OF_ORDERS else Preferences)
-    method = getattr(kind, METHODS.get(form, f"from_{form}"))
-    options = list(inspect.signature(method).parameters)[1:]
+    options = options_of(kind, form)
     for name in columns:
-        if name not in options or name in ("items", "n_items"):
-            raise unknown_name(
-                "columns", name, [o for o in options if o not in ("items", "n_items")]
-            )
+        if name not in options:
+            raise unknown_name("columns", name, options)
     roles, reasons, missing = {}, {}, []
     for role, (required, role_kind) in roles_of(form).items():
         if role not in options and role_kind != "names":

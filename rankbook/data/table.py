@@ -13,7 +13,7 @@ import warnings
 import zlib
 from array import array
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import combinations, islice
 from pathlib import Path
@@ -716,7 +716,7 @@ class Roles:
     @property
     def names(self):
         """Columns that contain names or ids."""
-        return [c for c in (self.qid, self.name, self.group_split) if c is not None]
+        return list(dict.fromkeys(filter(None, (self.qid, self.name, self.group_split))))
 
     @property
     def columns(self):
@@ -732,6 +732,17 @@ class Roles:
         lacking = {name: 0.0 for name in self.features if name not in frame.columns}
         return (frame.assign(**lacking) if lacking else frame)[list(self.features)]
 
+    def _with_numbers(self, frame):
+        """Return a data frame in which names that are also features or scores are numbers."""
+        import pandas as pd
+
+        roles = {*self.features, self.target, self.weight, self.worse_weight, self.time, self.event}
+        shared = {}
+        for column in roles.intersection(self.names):
+            with suppress(ValueError, TypeError):  # text stays, and is refused as a number
+                shared[column] = pd.to_numeric(frame[column])
+        return frame.assign(**shared) if shared else frame
+
     def read(self, source, frame, start=0, name="block"):
         """Make a :class:`rankbook.data.blocks.CheckedBlock` of a data frame from `source`.
 
@@ -740,6 +751,7 @@ class Roles:
         """
         if len(frame) == 0:
             raise ValueError(f"{source} has names of columns but no rows.")
+        texts, frame = frame, self._with_numbers(frame)
         found, items = dict.fromkeys(("y", "qid", "item_names")), self.items(frame)
         if isinstance(frame, SparseTable):
             frame = frame[list(dict.fromkeys(self.columns[len(self.features) :]))]
@@ -766,14 +778,14 @@ class Roles:
             X, names = self.encoding.transform(source, items, start), self.encoding.names
         if self.qid is not None:
             if (self.target, self.time) != (None, None):
-                require_ids(source, frame[self.qid], start)
-            found["qid"] = ids_of(source, frame[self.qid], start)
+                require_ids(source, texts[self.qid], start)
+            found["qid"] = ids_of(source, texts[self.qid], start)
         for role in ("weight", "worse_weight"):
             if (column := getattr(self, role)) is not None:
                 given = finite_numbers(source, frame[[column]], start=start)[:, 0]
                 found[role] = as_vector(f"{column!r} of {name}", given, minimum=0.0)
         if self.name is not None:
-            found["item_names"] = names_of(source, frame[self.name], start)
+            found["item_names"] = names_of(source, texts[self.name], start)
         return CheckedBlock(X, **found, name=name, first=start, feature_names=names)
 
     def read_survival(self, source, frame, start=0):
@@ -941,7 +953,10 @@ def find_roles(  # noqa: PLR0913 -- a role each
     for role, (names, ending) in GUESSED.items():
         if roles[role] is not None or role == "target" and not needs_target:
             continue
-        found = [column for column in columns if column.casefold() in names and column not in taken]
+        busy = taken - ({group_split} if role == "qid" else set())
+        found = [column for column in columns if column.casefold() in names and column not in busy]
+        if role == "qid" and len(found) > 1 and group_split in found:
+            found.remove(group_split)
         if role == "qid" and len(found) > 1:
             raise ValueError(
                 f"{source} has {len(found)} columns that may hold the query ids, "

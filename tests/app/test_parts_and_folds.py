@@ -411,7 +411,7 @@ class TestPreferencesOfParts:
                 "--fold-by is 'pair'; expected no value beside --validation",
             ),
             (["--validation", "gone.csv"], "--validation is 'gone.csv': there is no such file"),
-            (["--test", "items.csv"], "items.csv has no column"),
+            (["--test", "items.csv"], "items.csv has the columns"),
             (["--save", "pairs.csv"], "--save is 'pairs.csv', which another argument names, too"),
             (["--weight", "votes"], "votes"),
         ],

@@ -124,9 +124,11 @@ def test_votes_on_two_sides_are_recognised(arena):
     prefs = rb.read_preferences("arena.csv", ties="half")
     assert prefs.n_ties == (arena.winner == "tie").sum() == len(prefs) - 500
     arena.replace("tie", "nobody").to_csv("other.csv", index=False)
-    assert "result is 'nobody'" in refused("rank", "other.csv")
-    arena.assign(winner="model_a").to_csv("other.csv", index=False)  # one side is not two
-    assert "has no column 'loser'" in refused("rank", "other.csv")
+    assert "result (column 'winner') is 'nobody' in row" in refused("rank", "other.csv")
+    arena.assign(winner="model_a").to_csv("other.csv", index=False)  # one side always won
+    as_pairs = arena.rename(columns=dict(winner="w", model_a="winner", model_b="loser"))
+    as_pairs.to_csv("same.csv", index=False)
+    pd.testing.assert_frame_equal(table("other.csv"), table("same.csv"))
     arena.assign(loser="water").to_csv("other.csv", index=False)
     assert set(table("other.csv")["item"]) == {"model_a", "model_b", "tie", "water"}
 
@@ -169,7 +171,8 @@ def test_wrong_calls(votes):
     assert "level is given; expected --intervals" in refused("rank", "votes.csv", "--level", "0.9")
     assert "MATCHES is 'no.csv'" in refused("rank", "no.csv")
     assert "form is 'clicks'" in refused("rank", "votes.csv", "--form", "clicks")
-    assert "no column" in refused("rank", "season.csv")
+    assert table("season.csv").equals(table("season.csv", "--form", "matches"))
+    assert "no columns 'winner' and 'loser'" in refused("rank", "season.csv", "--form", "pairs")
     assert "level is 2" in refused("rank", "votes.csv", "--intervals", "--level", "2")
     assert "method is 'sandwich'" in refused(
         "rank", "votes.csv", "--intervals", "--method", "sandwich"

@@ -294,7 +294,7 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--name", "race"],
-                "--name has 0 in the rows 0 and 1; expected distinct names",
+                "--name has '0' in the rows 0 and 1; expected distinct names",
             ),
         )
     ),
