@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import metaestimators
 
+from .validation import require_same_rows
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 if False:
@@ -37,7 +39,14 @@ if False:
 
 else:
     from sklearn.base import BaseEstimator as BaseEstimator  # type: ignore
-    from sklearn.base import ClassifierMixin as ClassifierMixin  # type: ignore
+    from sklearn.base import ClassifierMixin as Mixin  # type: ignore
+
+    class ClassifierMixin(Mixin):
+        def score(self, X, y, sample_weight=None):
+            require_same_rows(X=X, y=y, sample_weight=sample_weight)
+            return super().score(X, y, sample_weight)
+
+        score.__doc__ = Mixin.score.__doc__
 
 
 def available_if(check: Callable[[Any], bool]) -> Callable[[Function], Function]:

@@ -2,6 +2,8 @@
 
 import difflib
 import sys
+from collections import Counter
+from itertools import combinations
 
 import numpy as np
 
@@ -64,6 +66,57 @@ def require_columns(argument, X, columns):
     """Raise a ValueError unless new items have as many columns as the training items."""
     if X.shape[1] != columns:
         raise ArgumentError(f"{argument} has {X.shape[1]} columns", f"{columns}, as in training")
+
+
+def index_of(rows):
+    """Return the index of a pandas data frame or Series; None for anything else."""
+    index = getattr(rows, "index", None)
+    return index if hasattr(index, "get_indexer") else None
+
+
+def require_same_rows(**given):
+    """Raise an error if pandas arguments with an entry for each row are in different orders.
+
+    Their indexes must be equal. An index of numbers beside an index of names that has none of
+    these numbers is no key, so these two match by position. Arrays have no index and match by
+    position, too.
+
+    Parameters
+    ----------
+    **given
+        Arguments by name. Those that are not from pandas, and pairs of different lengths, are not
+        compared.
+
+    Raises
+    ------
+    ValueError
+        If two indexes differ. The message names the first row where they do.
+
+    Notes
+    -----
+    If whole tables are accepted, so are the same rows of each, as scikit-learn's splitters take
+    them. O(n).
+    """
+    found = [(name, index_of(value)) for name, value in given.items()]
+    found = [(name, index) for name, index in found if index is not None]
+    for (of, known), (name, index) in combinations(found, 2):
+        if len(known) != len(index) or index.equals(known):
+            continue
+        labels, wanted = index.tolist(), known.tolist()
+        if (index.dtype.kind in "iuf") != (known.dtype.kind in "iuf"):
+            texts = [[str(label) for label in side] for side in (labels, wanted)]
+            if texts[0] == texts[1] or set(texts[0]).isdisjoint(texts[1]):
+                continue
+        differ = (i for i, (a, b) in enumerate(zip(labels, wanted)) if a is not b and a != b)
+        if (i := next(differ, None)) is None:
+            continue
+        first = f"{labels[i]!r} in row {i}, where {of} has {wanted[i]!r}"
+        said, advice = f"{name} has the index {first}", ""
+        if Counter(labels) == Counter(wanted):
+            said = f"{name} has the index of {of} in another order: {first}"
+            advice = f"{name}.loc[{of}.index], or " * known.is_unique
+        advice = f"Use {advice}{name}.to_numpy() to match rows by position."
+        raise ArgumentError(said, f"the index of {of}", advice)
 
 
 def first_bad(A):
@@ -419,8 +472,12 @@ def as_ids(name, value, n, what="id"):
     """Return the distinct ids (q,) in sorted order, and the number (n,) of each item's id."""
     v = as_array(name, value)
     if v.shape != (n,):
+        are_sizes = v.ndim == 1 and v.dtype.kind in "iu" and v.sum() == n
+        sizes = f"If {name} holds group sizes, pass np.repeat(np.arange(len({name})), {name})."
         raise ArgumentError(
-            f"{name} has shape {v.shape}", f"shape ({n},), one {what} for each item"
+            f"{name} has shape {v.shape}",
+            f"shape ({n},), one {what} for each item",
+            sizes * bool(are_sizes),
         )
     merged = v.dtype.kind == "U" or v.dtype.kind == "f" and (np.abs(v) >= 2.0**53).any()
     if merged and isinstance(value, list | tuple):

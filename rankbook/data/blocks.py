@@ -15,7 +15,16 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import LARGEST, SMALLEST, refuse_huge
 from ..base.ownership import own
-from ..base.validation import as_count, as_flag, as_ids, as_items, as_vector, require_kind, shown
+from ..base.validation import (
+    as_count,
+    as_flag,
+    as_ids,
+    as_items,
+    as_vector,
+    require_kind,
+    require_same_rows,
+    shown,
+)
 from ..kernels.items import lent, matvec, own_rows, rmatvec, storage_of
 from ..preferences.graph import Preferences
 
@@ -192,6 +201,7 @@ def nbytes_of(value):
 
 def _as_block(X, y, qid, *weights):
     """Return arrays of equal length with finite entries."""
+    require_same_rows(X=X, y=y, qid=qid, **dict(zip(("weight", "worse_weight"), weights)))
     X = as_items("X", X)
     n = X.shape[0]
     if n == 0:

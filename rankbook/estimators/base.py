@@ -17,9 +17,9 @@ from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, Assumption
 from ..base.estimator import Function
-from ..base.limits import refuse_huge, within_memory
+from ..base.limits import refuse_huge, warn, within_memory
 from ..base.progress import interruptible, telling_compilation
 from ..base.tables import as_html
 from ..base.types import Items
@@ -35,6 +35,7 @@ from rankbook.base.validation import (
     as_positive,
     as_vector,
     refuse_text,
+    require_same_rows,
     text_in,
 )
 from ..data.blocks import BlocksLike
@@ -63,10 +64,10 @@ from ..registry.solver import with_options
 from ..selection.folds import BY
 
 # %% auto #0
-__all__ = ['PreferencesLike', 'CONTAINERS', 'FITTED', 'CHECKS', 'BLOCKS_GO', 'weighted_preferences', 'item_weights',
+__all__ = ['PreferencesLike', 'CONTAINERS', 'FITTED', 'CHECKS', 'OF_ITEMS', 'BLOCKS_GO', 'weighted_preferences', 'item_weights',
            'read_target', 'given_preferences', 'Shown', 'fitted_attributes', 'or_none', 'one_of', 'number_or_scale',
-           'lam_for', 'keeping_features', 'require_target', 'refuse_blocks', 'refuse_data', 'refuse_lengths',
-           'finite_scores', 'Ranker', 'share_met']
+           'lam_for', 'require_joined', 'note_ids', 'keeping_features', 'require_target', 'refuse_blocks',
+           'refuse_data', 'refuse_lengths', 'finite_scores', 'Ranker', 'share_met']
 
 # %% ../../nbs/estimators/base.ipynb #bp01
 PreferencesLike = Preferences | ArrayLike | Any  # see as_preferences
@@ -436,6 +437,38 @@ CHECKS = dict(
 )
 
 # %% ../../nbs/estimators/base.ipynb #c012b
+OF_ITEMS = "X y qid sample_weight weight margin".split()
+
+
+def require_joined(given, fold_by):
+    """Raise an error if arguments of `fit` come from pandas with rows in different orders.
+
+    A table of pairs has rows of its own, and so have groups of preferences, see `fold_by`.
+    """
+    rows = {name: given[name] for name in OF_ITEMS if name in given}
+    are_pairs = {"winner", "loser"} <= set(getattr(given.get("y"), "columns", ()))
+    pairs = dict(preferences=given.get("preferences"))
+    if are_pairs:
+        pairs = dict(y=rows.pop("y"))
+    groups = dict(groups=given.get("groups"))
+    require_same_rows(**rows, **groups if fold_by == "group" else {})
+    require_same_rows(**pairs, **groups if fold_by == "pair" else {})
+
+
+def note_ids(X=None, y=None, qid=None, preferences=None, **others):
+    """Warn if X has a column of query ids, and no query ids are passed."""
+    if qid is not None or preferences is not None or isinstance(y, Preferences | Orders):
+        return
+    for name in X.columns if hasattr(X, "columns") and hasattr(X, "shape") else ():
+        if isinstance(name, str) and name.lower() in ("qid", "query_id"):
+            warn(
+                Assumption(
+                    f"X has a column {name!r}, which is used as a feature, and qid is None. If it "
+                    f"contains query ids, pass X without it and qid=X[{name!r}]."
+                )
+            )
+
+
 def keeping_features(fit: Function) -> Function:
     """Decorate `fit` to check parameters first, and to restore feature attributes after an error.
 
@@ -444,6 +477,7 @@ def keeping_features(fit: Function) -> Function:
     code. The compilation time is printed; see :func:`telling_compilation`.
     """
     from functools import wraps
+    from inspect import signature
 
     from joblib.parallel import LokyBackend, get_active_backend
     from sklearn import config_context, get_config
@@ -452,14 +486,18 @@ def keeping_features(fit: Function) -> Function:
         with config_context(**config):  # scikit-learn keeps one configuration for each thread
             return fit(self, *args, **options)
 
-    run = interruptible(configured)
+    run, names_of_arguments = interruptible(configured), list(signature(fit).parameters)[1:]
 
     @wraps(fit)
     def safely(self, *args, **options):
         names = ("n_features_in_", "feature_names_in_")
         before = {name: vars(self)[name] for name in names if name in vars(self)}
-        index = index_of(args[0] if args else options.get("X"))
+        given = dict(zip(names_of_arguments, args)) | options
+        index = index_of(given.get("X"))
         self._check_parameters()
+        require_joined(given, getattr(self, "fold_by", None))
+        if "qid" in names_of_arguments:
+            note_ids(**given)
         try:
             who = f"{type(self).__name__}.{fit.__name__}"
             with within_memory(who), telling_compilation(who):
@@ -688,10 +726,10 @@ class Ranker(PairProbabilities, Shown):
 
         With pair features an item is repeated for each of their values.
         """
+        beside = dict(qid=qid, sample_weight=sample_weight)
         if preferences is not None:
-            others = dict(y=y, qid=qid, sample_weight=sample_weight)
             takes = dict(pair_features=True, orders=True)
-            y = given_preferences(preferences, X, **takes, **others)
+            y = given_preferences(preferences, X, **takes, y=y, **beside)
             qid = sample_weight = None
         else:
             if y is None:
@@ -699,7 +737,7 @@ class Ranker(PairProbabilities, Shown):
             if (survival := survival_target(y, qid, sample_weight)) is not y:
                 refuse_without_ids(self, y, qid)
                 y, qid, sample_weight = survival, None, None
-            y = as_known(y, X, "y", "X")
+            y = as_known(y, X, "y", "X", **beside)
             refuse_without_ids(self, y, qid)
         scores, theta = np.asarray(self.predict(X)), vars(self).get("pair_coef_")
         y, scores = with_advantages(y, scores, theta)

@@ -18,7 +18,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.limits import warn
 from ..base.types import Items, Seed
-from ..base.validation import as_choice, as_ids
+from ..base.validation import as_choice, as_ids, require_same_rows
 from rankbook.metrics.probabilities import (
     EPS,
     LARGEST,
@@ -316,6 +316,7 @@ class PairProbabilities:
         >>> model.fit([[0.0], [1.0], [2.0]], orders).predict_choice_proba([[0.0], [2.0]]).round(2)
         array([0.18, 0.82])
         """
+        require_same_rows(X=X, qid=qid)
         scores = np.asarray(self.predict(X))
         if vars(self).get("loss") != "plackett-luce":
             raise NoProbabilities(

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 from ..base.errors import ArgumentError
 from ..base.estimator import ClassifierMixin
 from ..base.types import Items
-from ..base.validation import as_ids, as_numbers, as_vector, shown
+from ..base.validation import as_ids, as_numbers, as_vector, require_same_rows, shown
 from rankbook.estimators.base import (
     Shown,
     one_of,
@@ -141,6 +141,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
         (['bad', 'good'], ['good'])
         """
         self._check_parameters()
+        require_same_rows(X=X, y=y, sample_weight=sample_weight)
         classes, levels = read_levels(X, y)
         ranker, options = self._ranker(), {}
         if sample_weight is not None:

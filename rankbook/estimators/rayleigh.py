@@ -19,7 +19,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.types import Folds, KernelLike, Seed, SolverLike
-from ..base.validation import as_array, as_count, as_grid, as_matrix, as_numbers, as_vector
+from rankbook.base.validation import (
+    as_array,
+    as_count,
+    as_grid,
+    as_matrix,
+    as_numbers,
+    as_vector,
+    require_same_rows,
+)
 from rankbook.estimators.base import (
     Ranker,
     fitted_attributes,
@@ -119,6 +127,7 @@ class RayleighBase(Ranker):
         of unlabelled items have no effect.
         """
         check_is_fitted(self)
+        require_same_rows(X=X, y=y, sample_weight=sample_weight)
         refuse_data(X, y, labels=True)
         y = label_numbers(y)
         known = np.isin(y, self.classes_)

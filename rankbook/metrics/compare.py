@@ -408,12 +408,14 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
     """
     confidence = _as_confidence(confidence)
     n_resamples, seed = as_count("n_resamples", n_resamples, low=100), as_seed(random_state)
-    y_true = as_known(y_true, a)
-    n = as_grades(y_true)[0].size
     others = b if isinstance(b, dict) else {"b": b}
     if not others:
         raise ArgumentError("b is an empty dict", "the scores of at least one ranking")
     words = {name: f"b[{name!r}]" if isinstance(b, dict) else "b" for name in others}
+    beside = {words[name]: one for name, one in others.items()}
+    beside |= dict(qid=qid, sample_weight=sample_weight)
+    y_true = as_known(y_true, a, of="a", **beside)
+    n = as_grades(y_true)[0].size
     scores = [as_vector("a", a, n)]
     scores += [as_vector(words[name], one, n) for name, one in others.items()]
     name, values, weight = query_values(metric, y_true, scores, qid, sample_weight, empty, options)

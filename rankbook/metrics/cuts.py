@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.validation import as_choice, as_vector
+from ..base.validation import as_choice, as_vector, require_same_rows
 from .queries import UndefinedMetric, as_tie_tol, refuse_swapped
 from ..preferences.missed_pairs import TIE_TOL, tie_chains
 
@@ -128,7 +128,8 @@ def best_cuts(
     array([0.7 , 1.65])
     """
     build = LOSSES[as_choice("loss", loss, LOSSES)]
-    refuse_swapped(y_score)
+    refuse_swapped(y_true, y_score)
+    require_same_rows(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
     y_true = as_vector("y_true", y_true)
     scores = as_vector("y_score", y_score, y_true.size)
     levels, number = np.unique(y_true, return_inverse=True)

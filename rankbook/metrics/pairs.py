@@ -157,8 +157,8 @@ def pair_accuracy(
     >>> pair_accuracy([0, 1, 0, 1], [1.0, 3.0, 2.0, 2.0], qid=[1, 1, 2, 2])
     0.75
     """
-    refuse_swapped(y_score)
-    y_true = as_known(y_true, y_score)
+    refuse_swapped(y_true, y_score)
+    y_true = as_known(y_true, y_score, qid=qid, sample_weight=sample_weight)
     if not isinstance(y_true, Preferences) or y_true.scores is not None:
         return averaged(pair_accuracy, y_true, y_score, qid, sample_weight, empty)
     fill = empty_value(empty)
@@ -227,8 +227,8 @@ def auc(
     >>> auc([0, 1, 0, 1], [1, 2, 2, 3])
     0.875
     """
-    refuse_swapped(y_score)
-    y_true = as_known(y_true, y_score)
+    refuse_swapped(y_true, y_score)
+    y_true = as_known(y_true, y_score, qid=qid, sample_weight=sample_weight)
     if isinstance(y_true, Preferences):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         prefs = y_true

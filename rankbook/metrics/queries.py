@@ -16,6 +16,7 @@ from ..base.validation import (
     as_ids,
     as_positive,
     as_vector,
+    require_same_rows,
     shown,
     unknown_name,
 )
@@ -161,13 +162,23 @@ class UndefinedMetric(ArgumentError):
         super().__init__(said, accepted, advice)  # a user's metric may raise it with one sentence
 
 
-def refuse_swapped(y_score):
-    """Refuse preferences in place of scores, and name the order of the arguments."""
+def refuse_swapped(y_true, y_score):
+    """Refuse preferences in place of scores, and a row for each query as in scikit-learn."""
     if isinstance(y_score, Preferences):
         raise ArgumentError(
             "y_score is a Preferences",
             "scores of shape (n,)",
             "The order is (y_true, y_score): what is known comes first.",
+        )
+    shape = as_array("y_score", y_score).shape
+    if len(shape) != 2 or isinstance(y_true, Preferences | Orders) or is_table("y_true", y_true):
+        return
+    if shape == as_array("y_true", y_true).shape:
+        raise ArgumentError(
+            f"y_true has shape {shape}",
+            "shape (n,), one row for each item",
+            "qid tells queries apart: for a row of each query pass y_true.ravel(), "
+            f"y_score.ravel() and qid=np.repeat(np.arange({shape[0]}), {shape[1]}).",
         )
 
 
@@ -276,28 +287,33 @@ def refuse_beside_preferences(**given):
             )
 
 
-def as_known(y_true, rows, argument="y_true", of="y_score"):
+def as_known(y_true, rows, argument="y_true", of="y_score", **others):
     """Return preferences between rows if `y_true` contains pairs or survival times, else `y_true`.
 
-    Orders are returned unchanged.
-
-    See :func:`rankbook.preferences.graph.as_preferences` and `survival_target` there.
+    Orders are returned unchanged. `others` are further arguments with an entry for each row; see
+    :func:`rankbook.base.validation.require_same_rows`,
+    :func:`rankbook.preferences.graph.as_preferences` and `survival_target` there.
     """
-    y_true = survival_target(y_true)
+    y_true, others = survival_target(y_true), {of: rows} | others
     if isinstance(y_true, Preferences | Orders):
+        require_same_rows(**others)
         return y_true if index_of(rows) is None else of_rows(y_true, rows, argument, of)
     if is_table(argument, y_true):
         are_pairs = len(column_names(y_true)) > 1
     else:
         found = as_array(argument, y_true)
         are_pairs = found.ndim > 1 and found.shape[1] == 2 and found.dtype.kind in "iuOUS"
-    return as_preferences(y_true, rows, argument, of) if are_pairs else y_true
+    if are_pairs:
+        require_same_rows(**others)
+        return as_preferences(y_true, rows, argument, of)
+    require_same_rows(**others, **{argument: y_true})
+    return y_true
 
 
 def as_judged(y_true, y_score, qid=None, sample_weight=None):
     """Return the preferences of `y_true`, at least one, and scores (n,)."""
-    refuse_swapped(y_score)
-    y_true = as_known(y_true, y_score)
+    refuse_swapped(y_true, y_score)
+    y_true = as_known(y_true, y_score, qid=qid, sample_weight=sample_weight)
     if isinstance(y_true, Orders):  # which stand for the pairs that they imply
         y_score = as_vector("y_score", y_score, y_true.n_items)[y_true.item]
         y_true = y_true.pairs()
@@ -447,8 +463,8 @@ def measured(metric, y_true, y_score, qid, weight, empty, options):
     The lists are None for a metric that is not of this package.
     """
     fill, rule = empty_value(empty), RULES.get(metric)
-    refuse_swapped(y_score)
-    y_true = as_known(y_true, y_score)
+    refuse_swapped(y_true, y_score)
+    y_true = as_known(y_true, y_score, qid=qid, sample_weight=weight)
     weighs = rule.weighs if rule else "queries"
     y_true, qid, weight, worse = as_grades(y_true, qid, weight, weighs)
     y_score = as_vector("y_score", y_score, y_true.size)

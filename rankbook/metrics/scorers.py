@@ -71,7 +71,7 @@ class QueryScorer:
         """Return the metric, with a sign such that greater is better."""
         if self.queries is not None:
             qid = self._looked_up(y_true)
-        y_true = as_known(y_true, X, "y", "X")
+        y_true = as_known(y_true, X, "y", "X", qid=qid, sample_weight=sample_weight)
         refuse_without_ids(estimator, y_true, qid)
         scores = np.asarray(estimator.predict(X))
         return self.sign * self.metric(y_true, scores, qid, sample_weight, **self.options)

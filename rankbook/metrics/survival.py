@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
-from ..base.validation import as_array, as_vector, shown
+from ..base.validation import as_array, as_vector, require_same_rows, shown
 from .pairs import disagreement
 from rankbook.metrics.queries import (
     UndefinedMetric,
@@ -175,7 +175,8 @@ def concordance(
     >>> rb.metrics.concordance(y, [3.0, 1.0, 2.0, 1.0, 0.0])
     0.6428571428571428
     """
-    refuse_swapped(y_score)
+    refuse_swapped(y_true, y_score)
+    require_same_rows(y_score=y_score, qid=qid, sample_weight=sample_weight)
     prefs = as_survival("y_true", y_true, qid, sample_weight)
     if train is not None or tau is not None:
         time, counts = prefs.survival["time"], prefs.worse_weight > 0
@@ -247,7 +248,8 @@ def dynamic_auc(
     >>> values
     array([0.625, 0.5  ])
     """
-    refuse_swapped(y_score)
+    refuse_swapped(y_true, y_score)
+    require_same_rows(y_score=y_score, sample_weight=sample_weight)
     prefs = as_survival("y_true", y_true, None, sample_weight)
     if prefs.queries is not None:
         raise ArgumentError("y_true has strata", "survival times of one stratum")

@@ -18,6 +18,7 @@ from rankbook.base.validation import (
     as_ids,
     as_positive,
     as_vector,
+    index_of,
     shown,
 )
 from rankbook.preferences.names import (
@@ -26,7 +27,6 @@ from rankbook.preferences.names import (
     column_of,
     features_of,
     flags_of,
-    index_of,
     is_numbered,
     is_table,
     objects,

@@ -24,6 +24,7 @@ from rankbook.base.validation import (
     as_index,
     as_vector,
     query_numbers,
+    require_same_rows,
 )
 from rankbook.preferences.events import (
     column_of,
@@ -392,6 +393,7 @@ class Preferences(SetOnce):
         """
         as_choice("graph", graph, ("full", "star"))
         as_choice("margin", margin, ("one", "difference"))
+        require_same_rows(y=y, qid=qid)
         y = as_vector("y", y)
         if not y.size:
             raise ArgumentError("y has shape (0,)", "at least one score")
@@ -470,6 +472,7 @@ class Preferences(SetOnce):
         >>> prefs.better.tolist(), prefs.worse.tolist()
         ([1, 0], [2, 2])
         """
+        require_same_rows(time=time, event=event, qid=qid, weight=weight)
         time = as_vector("time", time)
         if not time.size:
             raise ArgumentError("time has shape (0,)", "at least one time")
@@ -1039,6 +1042,7 @@ class Preferences(SetOnce):
         >>> one.better, one.worse, one.weight
         (array([0], dtype=int32), array([1], dtype=int32), array([6.]))
         """
+        require_same_rows(item_weight=item_weight, worse_weight=worse_weight)
         better = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
         if worse_weight is None:
             return self._with_item_weights(better, better)
@@ -1238,6 +1242,7 @@ def survival_target(y, qid=None, sample_weight=None):
     fields = survival_fields(y)
     if fields is None:
         return y
+    require_same_rows(qid=qid, sample_weight=sample_weight)
     if sample_weight is not None:
         sample_weight = as_vector("sample_weight", sample_weight, len(y), minimum=0.0)
     return Preferences.from_survival(*fields, qid, sample_weight)

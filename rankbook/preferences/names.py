@@ -378,12 +378,6 @@ def _looked_up(columns, items, unit):
     return rows, len(index), None if numbered else tuple(items.tolist())
 
 
-def index_of(rows):
-    """Return the index of a pandas data frame or Series; None for anything else."""
-    index = getattr(rows, "index", None)
-    return index if hasattr(index, "get_indexer") else None
-
-
 def is_numbered(index):
     """Return whether a pandas index only counts the rows from 0."""
     import pandas as pd

@@ -17,7 +17,15 @@ from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import GraphName, KernelLike
-from ..base.validation import as_array, as_items, as_matrix, as_numbers, as_vector, shown
+from rankbook.base.validation import (
+    as_array,
+    as_items,
+    as_matrix,
+    as_numbers,
+    as_vector,
+    require_same_rows,
+    shown,
+)
 from ..kernels.items import own_rows, square_norms
 from ..kernels.kernel import Kernel, as_kernel, check_gram, require_square
 from ..kernels.linear_map import KernelFunction, LinearFunction, balanced
@@ -97,6 +105,7 @@ class LabelMap:
     def keep_objects(self, X, y, kernel, label_kernel, object_weight):
         """Store the objects, and return the items (n_items, d + 1), their kernel and scores."""
         self.object_kernel = kernel
+        require_same_rows(X=X, y=y, object_weight=object_weight)
         may_be_sparse = kernel.name == "linear" and hasattr(X, "tocsr")
         X = as_items("X", X) if may_be_sparse else as_matrix("X", X)
         Y, n = as_label_scores(y), X.shape[0]

@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import within_memory
 from ..base.types import Items
-from ..base.validation import as_array, as_count, as_index, as_items, query_numbers
+from rankbook.base.validation import (
+    as_array,
+    as_count,
+    as_index,
+    as_items,
+    query_numbers,
+    require_same_rows,
+)
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
 from .certificate import ROUNDING, Solution, item_distances, require_solution
@@ -192,6 +199,7 @@ def suggest_pairs(
     [[2, 0], [3, 1]]
     """
     require_solution(solution)
+    require_same_rows(X_new=X_new, qid=qid)
     k, items = as_count("k", k), solution.problem
     target = getattr(items, "target", None)
     prefs = getattr(items, "prefs", getattr(target, "prefs", None))

@@ -20,7 +20,14 @@ from ..base.limits import refuse_huge, require_finite, solvable, warn
 from ..base.ownership import locked, own
 from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
-from ..base.validation import as_array, as_items, as_matrix, as_positive, as_vector
+from rankbook.base.validation import (
+    as_array,
+    as_items,
+    as_matrix,
+    as_positive,
+    as_vector,
+    require_same_rows,
+)
 from ..kernels.basis import DROPPED, BasisMap, basis_rmatvec, check_basis
 from ..kernels.items import from_first, matvec, rmatvec
 from ..kernels.kernel import Kernel, as_kernel, require_square
@@ -215,6 +222,7 @@ class RankRLSProblem(Tabled, BasisMap):
         penalty: Literal["l2", "l1"] | L2 | L1 = "l2",
     ) -> None:
         self.kernel = as_kernel(kernel, gamma)
+        require_same_rows(X=X, y=y, qid=qid, item_weight=item_weight)
         X = (as_items if self.kernel.name == "linear" else as_matrix)("X", X)
         self.n_items = X.shape[0]
         self.basis = check_basis(basis, self.n_items)

@@ -24,6 +24,7 @@ from rankbook.base.validation import (
     as_positive,
     as_vector,
     require_kind,
+    require_same_rows,
 )
 from ..kernels.basis import basis_cholesky
 from ..kernels.items import dense
@@ -194,6 +195,7 @@ def preference_products(graph, Z):
 
 def change_statistics(statistics, sign, X, y, qid, item_weight):
     """Add (sign 1) or subtract (sign -1) the sums of a block. An error leaves them unchanged."""
+    require_same_rows(X=X, y=y, qid=qid, item_weight=item_weight)
     prefs = y if isinstance(y, Preferences) else None
     if prefs is not None:
         check_preferences(statistics, prefs, item_weight)

@@ -21,7 +21,15 @@ from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
 from ..base.tables import Tabled
 from ..base.types import KernelLike, Seed
-from ..base.validation import as_array, as_choice, as_count, as_matrix, as_positive, shown
+from rankbook.base.validation import (
+    as_array,
+    as_choice,
+    as_count,
+    as_matrix,
+    as_positive,
+    require_same_rows,
+    shown,
+)
 from ..kernels.kernel import Kernel, as_kernel
 from ..kernels.linear_map import LinearFunction
 from rankbook.kernels.neighbours import (
@@ -226,6 +234,7 @@ class RayleighProblem(Tabled, SetOnce):
     ) -> None:
         kernel = as_kernel(kernel, gamma)
         as_positive("manifold_weight", manifold_weight, zero=True)
+        require_same_rows(X=X, y=y)
         items = check_items(X, kernel)
         signs = read_labels(y, len(items), unlabelled, X_unlabelled is not None)
         if X_unlabelled is not None:

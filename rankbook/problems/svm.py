@@ -18,7 +18,7 @@ from ..base.limits import require_memory
 from ..base.ownership import SetOnce, own
 from ..base.tables import Tabled
 from ..base.types import KernelLike
-from ..base.validation import as_ids, as_matrix, as_vector
+from ..base.validation import as_ids, as_matrix, as_vector, require_same_rows
 from ..kernels.kernel import Kernel, as_kernel
 from ..kernels.linear_map import KernelMap
 from ..kernels.nystroem import check_items, kernel_diagonal
@@ -193,6 +193,7 @@ class SVMProblem(LabelledProblem):
         margin: ArrayLike | None = None,
     ) -> None:
         self.kernel = as_kernel(kernel, gamma)
+        require_same_rows(X=X, y=y, weight=weight, margin=margin)
         self.keep_items(check_items(X, self.kernel))
         self.classes_, number = number_labels(y, len(self.X), at_most=2)
         given = example_weights(weight, margin, len(self.X))
@@ -319,6 +320,7 @@ class MulticlassSVMProblem(LabelledProblem):
         margin: ArrayLike | None = None,
     ) -> None:
         self.kernel = as_kernel(kernel, gamma)
+        require_same_rows(X=X, y=y, weight=weight, margin=margin)
         self.keep_items(check_items(X, self.kernel))
         self.classes_, self.number = number_labels(y, len(self.X))
         n, k = len(self.X), len(self.classes_)

@@ -221,7 +221,7 @@ def _judged(X_val, known, qid, metric):
 
     The target is preferences or orders for a metric in OF_PAIRS, otherwise grades (p,).
     """
-    p, known = np.shape(X_val)[0], as_known(known, X_val, "prefs_val", "X_val")
+    p, known = np.shape(X_val)[0], as_known(known, X_val, "prefs_val", "X_val", qid=qid)
     if isinstance(known, Preferences | Orders) and qid is not None:
         raise ArgumentError("qid is given", "None, since prefs_val has queries")
     if isinstance(known, Orders):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.jit import inner, njit
-from ..base.validation import as_array, as_matrix
+from ..base.validation import as_array, as_matrix, require_same_rows
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import PATH_TIE_TOL
@@ -361,6 +361,7 @@ def wrong_labels(path, X_val, y_val, tie_tol=PATH_TIE_TOL):
     -----
     The cost of the crossings, and O(C log C) for C crossings.
     """
+    require_same_rows(X_val=X_val, y_val=y_val)
     X_val, classes = as_matrix("X_val", X_val), path.problem.classes_
     k = 1 if len(path.problem.coef_shape) == 1 else len(classes)
     number = class_numbers(classes, y_val, len(X_val))
