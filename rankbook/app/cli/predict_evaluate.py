@@ -196,38 +196,6 @@ def pair_table(scores, file, link):
     return given.assign(probability=link.probability(difference))
 
 
-def scores_in(file, n):
-    """Read scores (n,) from a table with a column "score" and optionally a column "row".
-
-    Raises
-    ------
-    ValueError
-        If there is no such column, a score is not finite, or the rows are not 0 to n - 1, each
-        once.
-    """
-    import numpy as np
-
-    from rankbook.data.table import Source, find_roles, read_frame
-
-    source = Source(file)
-    frame = read_frame(source)
-    how = dict(features=["score"], needs_target=False, of_model=True)
-    roles = find_roles(source, list(frame.columns), qid="none", **how)
-    scores = roles.read(source, frame).X[:, 0]
-    if scores.size != n:
-        raise ArgumentError(
-            f"{source} has {scores.size} scores", f"{n}, one for each row of the data"
-        )
-    if "row" not in frame.columns:
-        return scores
-    row = frame["row"].to_numpy()
-    if not np.array_equal(np.sort(row), np.arange(n)):
-        raise ValueError(f"{source} has a column 'row' that is not 0 to {n - 1}, each once.")
-    out = np.empty(n)
-    out[row.astype(int)] = scores
-    return out
-
-
 def is_table(file):
     """Return whether a file contains scores, by its ending."""
     return file.removesuffix(".gz").lower().endswith((".csv", ".tsv", ".parquet"))
@@ -251,19 +219,23 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
         error.add_note("scores are read from a table that ends in .csv, .tsv or .parquet")
         raise
     try:
-        blocks, _ = open_blocks(data, files, model, **columns)
+        blocks, roles = open_blocks(data, files, model, **columns)
     except ArgumentError as error:
         if error.argument == "target" and error.given == "is None":
             error.add_note("--preferences FILE gives preferences in its place")
         raise
     if is_table(file):
-        scores = scores_in(file, blocks.items.values[0].X.shape[0])
+        from .score_tables import scores_in
+
+        scores = scores_in(file, blocks.items.values[0], roles, data[0])
         model = SimpleNamespace(predict=lambda X: scores)
     return blocks, model
 
 
 Ranking = typer.Argument(
-    metavar="MODEL", help="Saved model, or table of scores (.csv .tsv .parquet)."
+    metavar="MODEL",
+    help="Saved model, or table of scores (.csv .tsv .parquet) with a column score. Its rows are"
+    " joined with DATA by a column row, else by query ids and names of items (see --name).",
 )
 Metrics = option(
     list[str],

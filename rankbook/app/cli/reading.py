@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from ...base.errors import ArgumentError
+from ...base.errors import ArgumentError, Assumption
 from .options import FORMATS
 from .report import say
 
@@ -275,6 +275,7 @@ def open_blocks(
     OSError, ValueError
         As :func:`read_data`.
     """
+    from rankbook.base.limits import warn
     from rankbook.data.blocks import Blocks, CheckedBlock
     from rankbook.data.datasets import list_datasets
     from rankbook.data.encoding import learn_encoding
@@ -296,6 +297,10 @@ def open_blocks(
         known |= given
         more = dict(features=features, drop=drop, of_model=features is not None)
         roles = find_roles(table, names, **known, **more, needs_target=needs_target)
+        for name in roles.features if roles.time is not None and features is None else ():
+            if name.lower() == "start":
+                said = f"feature: column {name!r} of {table}. If patients enter the study then, "
+                warn(Assumption(said + "leave it out by --drop: late entry is not modelled."))
         roles = replace(roles, encoding=getattr(model, "encoding", None))
         return roles if scored else replace(roles, target=None, time=None, event=None)
 
@@ -332,8 +337,6 @@ def spoken_warnings(queries=True):
     The notes use the words of the command line. Notes on query ids are omitted if `queries` is
     False, because the result does not depend on them.
     """
-    from rankbook.base.errors import Assumption
-
     said = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", Assumption)
