@@ -114,6 +114,9 @@ def test_keys_are_texts():
     table("s.csv", docid=["007", *names[1:]], score=range(6))
     said = refused("evaluate", "s.csv", "data.csv", *BY)
     assert "s.csv has docid '007' in row 0; expected items of data.csv" in said
+    DATA.assign(docid=["007", "7", *names[2:]]).to_csv("data.csv", index=False)
+    table("s.csv", docid=["7", "007", *names[2:]], score=[1, 2, 0, 0, 1, 2])
+    assert metrics("s.csv")["disagreement"] == 0
 
 
 def test_columns_have_the_names_of_the_data():

@@ -29,7 +29,7 @@ def scores_in(file, block, roles, data):
         If there is no score, a score is not finite, a key is missing, unknown or there twice, or
         query ids or names of joined rows differ.
     """
-    from rankbook.data.table import Source, find_roles
+    from rankbook.data.table import Source, find_roles, read_frame
 
     known = dict(qid=block.qid, name=block.item_names)
     known = {role: ids for role, ids in known.items() if ids is not None}
@@ -42,7 +42,7 @@ def scores_in(file, block, roles, data):
         return found
 
     source, n = Source(file), block.X.shape[0]
-    frame = read_with_text(source, lambda columns: list(keys_among(columns).values()))
+    frame = read_frame(source, lambda columns: list(keys_among(columns).values()))
     how = dict(features=["score"], needs_target=False, of_model=True)
     scores = find_roles(source, list(frame.columns), qid="none", **how).read(source, frame).X[:, 0]
     columns, known = keys_among(frame.columns), {"row": np.arange(n)} | known
@@ -73,26 +73,12 @@ def scores_in(file, block, roles, data):
     return scores[rows]
 
 
-def read_with_text(source, names):
-    """Read a table with the columns ``names(columns)`` as text if it is a CSV file."""
-    import pandas as pd
-
-    from rankbook.data.table import read_csv, read_frame
-
-    if source.kind == "Parquet" or source.is_numbered:
-        return read_frame(source)
-    frame, how = read_csv(source, None if source.kind == "CSV text" else "\t")
-    how |= dict(dtype=str, keep_default_na=False, na_values=[""])
-    with source.open() as stream:
-        text = pd.read_csv(stream, **how).rename(columns=str.strip)
-    return frame.assign(**{name: text[name] for name in names(list(frame.columns))})
-
-
 def as_keys(table, name, column):
     """Return the entries of a column as text; missing ones are refused."""
     import pandas as pd
 
-    if (missing := np.asarray(pd.isna(column))).any():
+    missing = np.asarray(pd.isna(column)) | np.array([key == "" for key in column.tolist()])
+    if missing.any():
         row = int(missing.argmax())
         raise ArgumentError(f"{table} has no {name} in row {row}", "a key in each row")
     return [str(key) for key in column.tolist()]
