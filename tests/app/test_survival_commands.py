@@ -248,7 +248,7 @@ def test_info_shows_the_largest_20_of_many_weights():
 def test_a_concordance_below_one_half_is_noted():
     write(train=0)
     table = patients(0)
-    pd.DataFrame(dict(score=table.days)).to_csv("long.csv", index=False)
+    pd.DataFrame(dict(row=range(len(table)), score=table.days)).to_csv("long.csv", index=False)
     pd.DataFrame(dict(score=-table.days)).to_csv("risk.csv", index=False)
     note = "note: concordance below 0.5: a higher score means a longer survival; pass the negative"
     said = run("evaluate", "risk.csv", "train.csv", *TIMES)
