@@ -387,6 +387,7 @@ def exports_to(path):
 PLAIN_PACKAGES = {"", "base", "data", "plots", "testing", "app"}
 PLAIN_MODULES = {
     "kernels",
+    "preferences.counts",
     "preferences.names",
     "preferences.outcomes",
     "metrics",

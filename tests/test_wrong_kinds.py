@@ -80,7 +80,7 @@ TAKES = {
     **dict.fromkeys(["allow_plugins", "replace", "load", "maximize", "simultaneous"], {"true"}),
     **dict.fromkeys(["y", "y_score", "margin", "a", "b", "result", "rank"], {"minuses"}),
     **dict.fromkeys(["kernel", "object_kernel", "label_kernel"], {"function"}),
-    **dict.fromkeys(["winner", "loser", "home", "away", "item"], {"dates"}),
+    **dict.fromkeys(["winner", "loser", "home", "away", "first", "second", "item"], {"dates"}),
     **dict.fromkeys(["qid", "session", "ranking", "query"], {"complexes", "dates", "minuses"}),
     "scores": {"minuses"},
     "dual": {"minuses"},
@@ -342,6 +342,11 @@ CALLS = {
     "from_pairs": calls(rb.Preferences.from_pairs, pairs=[(0, 1), (1, 2)]),
     "from_pairs of a table": calls(
         rb.Preferences.from_pairs, pairs=dict(winner=np.arange(N), loser=np.arange(N) + 1)
+    ),
+    "from_wins": calls(rb.Preferences.from_wins, wins=[[0, 1], [2, 0]]),
+    "from_counts": calls(
+        rb.Preferences.from_counts,
+        counts=dict(first=np.arange(N), second=np.arange(N) + 1, wins_first=Y, wins_second=Y),
     ),
     "from_rankings": calls(rb.Preferences.from_rankings, orders=[[0, 1, 2], [2, 1]]),
     "from_rankings of a table": calls(

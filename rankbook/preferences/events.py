@@ -82,10 +82,10 @@ def tie_halves(prefs):
     The halves follow each other, with opposite ends and features and equal weights. Two wins in
     opposite directions may look alike, but weigh more than the halves of a tie. If the number of
     ties does not come out, as after :meth:`~rankbook.Preferences.merged`, no preference is a half.
-    O(m log m).
+    Ties within orders have no halves. O(m log m).
     """
     found = np.zeros(len(prefs), dtype=bool)
-    if not prefs.n_ties or not prefs.has_pair_weights:
+    if not prefs.n_ties or not prefs.has_pair_weights or prefs.graph == "rankings":
         return found
     k, l, weight, features = prefs.better, prefs.worse, prefs.weight, prefs.pair_features
     like = (k[1:] == l[:-1]) & (l[1:] == k[:-1]) & (weight[1:] == weight[:-1])

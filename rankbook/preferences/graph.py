@@ -26,6 +26,7 @@ from rankbook.base.validation import (
     query_numbers,
     require_same_rows,
 )
+from .counts import counted_pairs, counted_rankings, win_pairs
 from rankbook.preferences.events import (
     column_of,
     features_of,
@@ -37,7 +38,6 @@ from rankbook.preferences.events import (
     match_pairs,
     pairs_between,
     pairs_of,
-    ranking_pairs,
     read_pairs,
     survival_fields,
     tie_halves,
@@ -584,6 +584,7 @@ class Preferences(SetOnce):
         ranking: str | ArrayLike = "ranking",
         item: str | ArrayLike = "item",
         rank: str | ArrayLike = "rank",
+        weight: str | ArrayLike | None = None,
     ) -> Self:
         """Prefer earlier items of each order.
 
@@ -601,6 +602,10 @@ class Preferences(SetOnce):
         ranking, item, rank : str
             Columns of a table: the order of a row, the item, and its rank. Smaller ranks are
             better, and equal ranks are ties.
+        weight : str or array-like of shape (r,), optional
+            Weights >= 0 of the orders, such as the number of voters with this order; 1 by default.
+            All pairs of an order have its weight, and orders of weight 0 are left out. In a table,
+            `weight` is a column with the same number in all rows of a ranking.
 
         Returns
         -------
@@ -611,7 +616,8 @@ class Preferences(SetOnce):
         Raises
         ------
         ValueError
-            If there is no order or column, or an order contains an item twice or an unknown one.
+            If there is no order or column, an order contains an item twice or an unknown one, or
+            the weights of an order differ.
 
         Notes
         -----
@@ -626,9 +632,11 @@ class Preferences(SetOnce):
         >>> long = dict(ranking=[7, 7, 7], item=["eel", "tuna", "egg"], rank=[2, 1, 2])
         >>> len(rb.Preferences.from_rankings(long))
         2
+        >>> rb.Preferences.from_rankings([["tuna", "eel"], ["eel", "tuna"]], weight=[30, 12]).weight
+        array([30., 12.])
         """
         columns = dict(ranking=ranking, item=item, rank=rank)
-        found, facts = ranking_pairs(orders, n_items, items, **columns)
+        found, facts = counted_rankings(orders, n_items, items, weight, **columns)
         return cls(*found).replaced(graph="rankings", **facts)
 
     @classmethod
@@ -739,6 +747,7 @@ class Preferences(SetOnce):
             for a tie. Numbers are read by themselves only if their meaning is certain: as a
             difference of goals if some are negative, as points if they are 1, 1/2 and 0, and as
             winners if each is the name of one of the two items and some are above 3.
+            If two columns count the wins of many matches, use :meth:`from_counts`.
         margin : {"one", "difference"}, default "one"
             Margin of the winner: 1, or the difference of the goals.
         weight : str or array-like of shape (m,), optional
@@ -791,6 +800,104 @@ class Preferences(SetOnce):
         columns = dict(home=home, away=away, result=result, tie=tie, weight=weight)
         columns |= dict(home_advantage=home_advantage, pair_features=pair_features)
         found, facts = match_pairs(matches, margin, ties, results, rows, **columns)
+        return cls(*found).replaced(**facts)
+
+    @classmethod
+    def from_counts(  # noqa: PLR0913 -- a column each
+        cls,
+        counts: Any,
+        first: str | ArrayLike = "first",
+        second: str | ArrayLike = "second",
+        wins_first: str | ArrayLike = "wins_first",
+        wins_second: str | ArrayLike = "wins_second",
+        tie: str | ArrayLike | None = None,
+        ties: Literal["refuse", "drop", "half"] = "refuse",
+        items: ArrayLike | Literal["rows", "names"] | None = None,
+    ) -> Self:
+        """Prefer either side of a row, with its number of wins as the weight.
+
+        Parameters
+        ----------
+        counts : data frame or dict of columns
+            A row for two items that met any number of times. If a row is one match with goals or
+            points, use :meth:`from_matches`.
+        first, second : str, default "first" and "second"
+            Columns of the two items.
+        wins_first, wins_second : str, default "wins_first" and "wins_second"
+            Columns of the numbers of wins >= 0 of either item, which are weights.
+        tie : str or array-like of shape (m,), optional
+            Column of the numbers of ties >= 0.
+        ties, items
+            Treatment of ties, and names of the items, as in :meth:`from_pairs`. With "half" each
+            side gets half of the ties.
+
+        Returns
+        -------
+        Preferences
+            A preference for each positive number of wins, and two halves for a positive number of
+            ties, row by row. `n_ties` is the number of rows with ties.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, column or win, a name is missing, unknown or on both sides of a row,
+            a number is negative, or ties are refused.
+
+        Notes
+        -----
+        O(n + m).
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> counts = dict(first=["a"], second=["b"], wins_first=[7], wins_second=[3], draws=[4])
+        >>> prefs = rb.Preferences.from_counts(counts, tie="draws", ties="half").merged()
+        >>> prefs.items, prefs.better.tolist(), prefs.weight.tolist()
+        (('a', 'b'), [0, 1], [9.0, 5.0])
+        """
+        columns = dict(first=first, second=second, tie=tie)
+        columns |= dict(wins_first=wins_first, wins_second=wins_second)
+        found, facts = counted_pairs(counts, ties, items, **columns)
+        return cls(*found).replaced(**facts)
+
+    @classmethod
+    def from_wins(cls, wins: Any, items: ArrayLike | None = None) -> Self:
+        """Prefer the item of a row to the item of a column, with its number of wins as the weight.
+
+        Parameters
+        ----------
+        wins : array-like, sparse matrix or data frame of shape (n, n)
+            ``wins[i, j]`` >= 0 is the number of times that item i beat item j. It need not be an
+            integer: count a tie as half a win of each side. The diagonal is 0 or missing. The index
+            and the columns of a pandas data frame are the names of the items, in any order.
+        items : sequence of n distinct names, optional
+            The names of the rows of an array; or, for a data frame, the order of the items, as in
+            :meth:`from_pairs`. By default the items have the order of the rows.
+
+        Returns
+        -------
+        Preferences
+            A preference for each positive entry, row by row.
+
+        Raises
+        ------
+        ValueError
+            If the matrix is not square, an entry is negative or missing, the diagonal is not 0,
+            there is no win, or the names of rows and columns differ.
+
+        Notes
+        -----
+        O(n^2), or O(n + m log m) for a sparse matrix with m entries.
+
+        Examples
+        --------
+        >>> import pandas as pd, rankbook as rb
+        >>> wins = pd.DataFrame(dict(b=[7, 0], a=[0, 3]), index=["a", "b"])
+        >>> prefs = rb.Preferences.from_wins(wins)
+        >>> prefs.items, prefs.better.tolist(), prefs.weight.tolist()
+        (('a', 'b'), [0, 1], [7.0, 3.0])
+        """
+        found, facts = win_pairs(wins, items)
         return cls(*found).replaced(**facts)
 
     def merged(self) -> Self:

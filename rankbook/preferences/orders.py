@@ -16,6 +16,7 @@ from ..base.limits import within_memory
 from ..base.ownership import SetOnce, locked
 from ..base.tables import Tabled
 from ..base.validation import as_array, as_choice, as_count, as_index, as_vector
+from .counts import order_weights
 from .events import ranking_rows
 from .graph import Preferences, chosen_rows
 from .sums import both_weights
@@ -130,7 +131,7 @@ class Orders(Tabled, SetOnce):
         n_items: int | None = None,
         items: ArrayLike | None = None,
         top: int | ArrayLike | None = None,
-        weight: ArrayLike | None = None,
+        weight: str | ArrayLike | None = None,
         unranked: Literal["absent", "last"] = "absent",
         ties: Literal["breslow", "efron"] = "breslow",
         ranking: str | ArrayLike = "ranking",
@@ -151,8 +152,9 @@ class Orders(Tabled, SetOnce):
             Number of places that were chosen. The other items of an order were available but not
             chosen, and their order does not matter. An item is chosen if fewer than `top` items
             come before it. By default all items are chosen.
-        weight : array-like of shape (r,), optional
-            Weights >= 0 of the orders; 1 by default.
+        weight : str or array-like of shape (r,), optional
+            Weights >= 0 of the orders, such as the number of voters with this order; 1 by default.
+            In a table, a column with the same number in all rows of a ranking.
         unranked : {"absent", "last"}, default "absent"
             Whether items that an order does not name were unavailable ("absent"), or available but
             not chosen ("last"). With "last" an order has a place for every item.
@@ -170,7 +172,7 @@ class Orders(Tabled, SetOnce):
         ------
         ValueError
             If there is no order or column, an order names an item twice or one that is not known,
-            or a weight is negative.
+            a weight is negative, or the weights of an order differ.
 
         Notes
         -----
@@ -198,7 +200,8 @@ class Orders(Tabled, SetOnce):
             top = np.full(sizes.size, as_count("top", top))
         else:
             top = as_vector("top", top, sizes.size, minimum=0.0)
-        weight = _order_weights(weight, sizes.size)
+        given = order_weights(orders, weight, ranking, sizes.size)
+        weight = _order_weights(given, sizes.size)
         places = [np.arange(row.size) if p is None else p for row, p in zip(rows, places)]
         item, order = np.concatenate(rows), np.repeat(np.arange(sizes.size), sizes)
         place = np.concatenate(places).astype(np.float64)

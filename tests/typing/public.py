@@ -37,6 +37,11 @@ prefs = rb.Preferences.from_clicks(table, session="winner", rule="last-click")
 prefs = rb.Preferences.from_clicks(table, rule="all-others", propensity="margin", clip=0.1)
 seen: np.ndarray = rb.click_propensities(table, query="query").probability.to_numpy()
 prefs = rb.Preferences.from_matches(table, result=("hg", "ag"), margin="difference", ties="drop")
+prefs = rb.Preferences.from_counts(table, wins_first="votes", tie="drawn", ties="half")
+prefs = rb.Preferences.from_wins([[0, 2], [1.5, 0]], items=["a", "b"])
+prefs = rb.Preferences.from_wins(csr_array([[0, 2], [1, 0]]))
+prefs = rb.Preferences.from_rankings([["a", "b"], ["b", "a"]], weight=[30, 12])
+orders = rb.Orders.from_rankings(table, ranking="votes", weight="votes")
 names: tuple | None = prefs.items
 count: int = prefs.n_ties + len(prefs) + prefs.n_items
 arrays: list[np.ndarray] = [prefs.better, prefs.worse, prefs.weight, prefs.margin]

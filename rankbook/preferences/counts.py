@@ -1,0 +1,217 @@
+"""Readers of win matrices, counts of wins of either side, and counted orders."""
+
+import numpy as np
+
+from ..base.errors import ArgumentError
+from ..base.validation import as_array, as_choice, as_items, as_matrix, as_vector
+from .events import TIES, compared, ranking_rows, tied_pairs
+from .names import alike, as_names, column_of, index_of, is_table, rows_of
+
+
+def win_pairs(wins, items=None):
+    """Make the arguments of :meth:`rankbook.Preferences.from_wins`.
+
+    Returns
+    -------
+    found : tuple
+        (better, worse, n_items, weight), row by row of the matrix. O(n^2), or O(n + m log m) for a
+        sparse matrix with m entries.
+    facts : dict
+        `items`, the names of the items or None.
+    """
+    index = None
+    if is_table("wins", wins):
+        wins, index = _named_wins(wins)
+    if not hasattr(wins, "tocsr"):
+        wins = as_array("wins", wins)
+    if len(wins.shape) != 2 or wins.shape[0] != wins.shape[1]:
+        raise ArgumentError(
+            f"wins has shape {wins.shape}", "a square matrix, a row and a column for each item"
+        )
+    n = wins.shape[0]
+    names = np.arange(n) if index is None else index.to_numpy()
+    better, worse, weight = _entries(wins, names.tolist())
+    if items is not None and isinstance(items, str):
+        raise ArgumentError(f"items is {items!r}", "a sequence of names, one for each row of wins")
+    if index is not None:
+        (rows,), n_items, known = rows_of(dict(wins=names), index if items is None else items)
+        better, worse = rows[better], rows[worse]
+    else:
+        _, n_items, known = ([], n, None) if items is None else rows_of({}, items)
+        if n_items != n:
+            raise ArgumentError(f"items has {n_items} names", f"{n}, one for each row of wins")
+    return (better, worse, n_items, weight), dict(items=known)
+
+
+def _named_wins(wins):
+    """Return a data frame with its columns in the order of its index, as an array, and the index.
+
+    If the names of one of the two are whole numbers and the others are text, numbers are text.
+    """
+    import pandas as pd
+
+    if index_of(wins) is None:
+        raise ArgumentError(
+            f"wins is a {type(wins).__name__}",
+            "an array, or a pandas data frame whose index and columns are the names of the items",
+        )
+    both = alike([as_names("wins", names.to_numpy()) for names in (wins.index, wins.columns)])
+    index, columns = (pd.Index(names, tupleize_cols=False) for names in both)
+    for names, what in ((index, "rows"), (columns, "columns")):
+        if names.has_duplicates:
+            twice = names[names.duplicated()].tolist()[0]
+            raise ArgumentError(f"wins has two {what} named {twice!r}", "a name for each item")
+    for names, others, what in ((index, columns, "column"), (columns, index, "row")):
+        if lacking := [name for name in names.tolist() if name not in others]:
+            raise ArgumentError(
+                f"wins has no {what} for {lacking[0]!r}",
+                "the same names in the index and the columns",
+                "With names, the union of both, call wins.reindex(index=names, columns=names, "
+                "fill_value=0).",
+            )
+    return wins.iloc[:, columns.get_indexer(index)].to_numpy(), index
+
+
+def _entries(wins, names):
+    """Return row, column and value of the positive entries of a square matrix, row by row."""
+    if hasattr(wins, "tocsr"):
+        wins = as_items("wins", wins).copy()
+        wins.sum_duplicates()
+        wins = wins.tocoo()
+        (i, j), value = wins.coords, wins.data
+    else:
+        from pandas import isna
+
+        missing, itself = isna(wins), np.eye(len(wins), dtype=bool)
+        if (missing & ~itself).any():
+            k, l = (names[at] for at in np.argwhere(missing & ~itself)[0])
+            raise ArgumentError(
+                f"wins is missing for {k!r} against {l!r}",
+                "a number in every place outside the diagonal",
+                "If a missing number means that the two never met, call wins.fillna(0).",
+            )
+        wins = as_matrix("wins", np.where(missing, 0, wins) if missing.any() else wins)
+        i, j = np.nonzero(wins)
+        value = wins[i, j]
+    wrong = np.flatnonzero((value < 0) | ((i == j) & (value != 0)))
+    if wrong.size:
+        k, l, v = names[i[wrong[0]]], names[j[wrong[0]]], value[wrong[0]]
+        raise ArgumentError(
+            f"wins is {v:g} for {k!r} against {'itself' if k == l else repr(l)}",
+            "0, or no number, on the diagonal" if k == l else "numbers of wins, 0 or more",
+        )
+    if not value.any():
+        raise ArgumentError("wins has no positive entry", "at least one win")
+    won = value > 0
+    return i[won], j[won], value[won].astype(np.float64)
+
+
+def counted_pairs(counts, ties, items, *, first, second, wins_first, wins_second, tie):
+    """Make the arguments of :meth:`rankbook.Preferences.from_counts`.
+
+    Returns
+    -------
+    found : tuple
+        (better, worse, n_items, weight). Each row makes at most a preference in either direction,
+        and for a tie two more halves. O(n + m).
+    facts : dict
+        `items` and `n_ties`.
+    """
+    as_choice("ties", ties, TIES)
+    if not is_table("counts", counts):
+        raise ArgumentError(
+            f"counts is a {type(counts).__name__}", "a data frame, or a dict of columns"
+        )
+    sides = column_of(counts, "first", first)
+    m = sides.size
+    if not m:
+        raise ArgumentError("the table has no row", "at least one row")
+    columns = dict(first=sides, second=column_of(counts, "second", second, m))
+    named = dict(wins_first=wins_first, wins_second=wins_second)
+    named |= {} if tie is None else dict(tie=tie)
+    number = np.column_stack(
+        [
+            as_vector(argument, column_of(counts, argument, name, m), m, minimum=0.0)
+            for argument, name in named.items()
+        ]
+    )
+    (a, b), n_items, names = rows_of(columns, items, table=True)
+    if (same := np.flatnonzero(a == b)).size:
+        name = sides[same[:1]].tolist()[0]
+        raise ArgumentError(
+            f"first and second are both {name!r} in row {same[0]}", "two different items"
+        )
+    row, kind = np.nonzero(number)
+    if not row.size:
+        raise ArgumentError("wins_first and wins_second are 0 in every row", "at least one win")
+    is_tie, swap = kind == 2, kind == 1
+    if ties == "refuse" and is_tie.any():
+        i = int(row[np.argmax(is_tie)])
+        raise ArgumentError(
+            f"ties is 'refuse', and row {i} has the number of ties {number[i, 2]:g}",
+            "ties='drop', or ties='half' for half a win of each side",
+        )
+    ends = np.where(swap, b[row], a[row]), np.where(swap, a[row], b[row])
+    better, worse, weight, *_ = tied_pairs(*ends, number[row, kind], None, is_tie, ties)
+    return (better, worse, n_items, weight), dict(items=names, n_ties=int(is_tie.sum()))
+
+
+def order_weights(orders, weight, ranking, r):
+    """Return the weights (r,) of orders, or None.
+
+    Parameters
+    ----------
+    orders : sequence of sequences, data frame or dict of columns
+    weight : str or array-like of shape (r,), optional
+        A column of the table, equal in all rows of a ranking; or a number for each order, where the
+        rankings of a table are in the order of their first rows.
+    ranking : str or array-like
+        The column of rankings.
+    r : int
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative, or two rows of a ranking have different weights.
+    """
+    if weight is None:
+        return None
+    if not (isinstance(weight, str) and is_table("orders", orders)):
+        return as_vector("weight", weight, r, minimum=0.0)
+    from pandas import factorize
+
+    each = column_of(orders, "weight", weight)
+    each = as_vector("weight", each, minimum=0.0)
+    ids = column_of(orders, "ranking", ranking, each.size)
+    number = factorize(ids)[0]
+    first = np.unique(number, return_index=True)[1]
+    other = np.flatnonzero(each != each[first[number]])
+    if other.size:
+        j = other[0]
+        i = first[number[j]]
+        raise ArgumentError(
+            f"weight is {each[i]:g} in row {i} and {each[j]:g} in row {j} of ranking "
+            f"{ids[i : i + 1].tolist()[0]!r}",
+            "one weight for all rows of a ranking",
+        )
+    return each[first]
+
+
+def counted_rankings(orders, n_items, items, weight, **columns):
+    """Make the arguments of :meth:`rankbook.Preferences.from_rankings`.
+
+    The arguments are those of :func:`rankbook.preferences.events.ranking_rows` and `weight`, as for
+    :func:`order_weights`.
+    """
+    rows, places, n_items, names = ranking_rows(orders, n_items, items, **columns)
+    weight = order_weights(orders, weight, columns["ranking"], len(rows))
+    pairs = [compared(row, place) for row, place in zip(rows, places)]
+    ties = sum(row.size * (row.size - 1) // 2 - ends[0].size for row, ends in zip(rows, pairs))
+    if weight is not None:
+        pairs = [ends for ends, w in zip(pairs, weight) if w > 0]
+        if not pairs:
+            raise ArgumentError("weight is 0 for every order", "at least one positive weight")
+        weight = np.repeat(weight[weight > 0], [ends[0].size for ends in pairs])
+    better, worse = (np.concatenate(ends).astype(int) for ends in zip(*pairs))
+    facts = dict(n_queries=len(rows), items=names, n_ties=ties)
+    return (better, worse, n_items, weight), facts
