@@ -1,0 +1,210 @@
+"""Reader of PrefLib files: orders of alternatives, each with a number of voters."""
+
+import gzip
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base.errors import ArgumentError, Assumption
+from ..base.limits import warn
+from ..base.validation import unknown_name
+
+ENDINGS = (".soc", ".soi", ".toc", ".toi")  # strict or with ties, complete or incomplete
+_GROUP = r"\{\s*\d+(?:\s*,\s*\d+)*\s*\}|\d+"
+_LINE = rf"(\d+(?:\.\d+)?)\s*%s\s*((?:{_GROUP})(?:\s*,\s*(?:{_GROUP}))*)"
+NEW, OLD = re.compile(_LINE % ":"), re.compile(_LINE % ",")  # lines of an order
+_FACT = re.compile(r"#\s*([^:]+?)\s*:\s*(.*)")
+_NAMED = re.compile(r"ALTERNATIVE NAME (\d+)")
+
+
+class PrefLib(NamedTuple):
+    """Contents of a PrefLib file.
+
+    `orders` are lists of names, best first, in which tied alternatives form a list. `weight` (r,)
+    contains the number of voters of each order, and `items` the names of all alternatives, ranked
+    or not. `title` is the title in the header, or "".
+    """
+
+    orders: list
+    weight: np.ndarray
+    items: list
+    title: str
+
+
+def is_preflib(path):
+    """Return whether a file name has an ending of PrefLib's orders, packed by gzip or not."""
+    return ending_of(path) in ENDINGS
+
+
+def ending_of(path):
+    """Return the ending of a file name in lower case, without .gz."""
+    return Path(str(path).lower().removesuffix(".gz")).suffix
+
+
+def read_preflib(path):
+    """Read a PrefLib file of orders.
+
+    Parameters
+    ----------
+    path : str or path
+        ``.soc`` or ``.soi`` (orders without ties, complete or incomplete), ``.toc`` or ``.toi``
+        (orders with ties), in the present format, whose header begins with ``#``, or in the format
+        before 2022, which begins with the number of alternatives. It may be packed by gzip.
+
+    Returns
+    -------
+    PrefLib
+        An alternative without a name has its number as the name. Some ``.toc`` files are made from
+        ``.soi`` files, with all unranked alternatives as a last tie; read the ``.soi`` file if
+        unranked does not mean worse.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    ValueError
+        If a line is not an order, an order contains an alternative twice or an unknown one, or the
+        orders do not agree with the ending. The error names the line.
+
+    Warns
+    -----
+    Assumption
+        If the numbers of voters or of different orders are not those of the header.
+    """
+    ending = ending_of(path)
+    if ending not in ENDINGS:
+        raise unknown_name(f"the ending of {path}", ending, ENDINGS)
+    packed = str(path).lower().endswith(".gz")
+    with gzip.open(path) if packed else open(path, "rb") as stream:
+        content = stream.read()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"{path} is no UTF-8 text ({error})", "a PrefLib file") from error
+    lines = [(i, line.strip()) for i, line in enumerate(text.splitlines(), start=1)]
+    lines = [(i, line) for i, line in lines if line]
+    if not lines:
+        raise ArgumentError(f"{path} is empty", "a PrefLib file")
+    is_new = lines[0][1].startswith("#")
+    facts, names, rest = (_header if is_new else _old_header)(path, lines)
+    items = [names[k][1] or str(k) for k in sorted(names)]
+    if not rest:
+        raise ArgumentError(f"{path} has no order", "a line for each order below the header")
+    first = {}
+    for k, item in enumerate(items, start=1):
+        if first.setdefault(item, k) != k:
+            raise ArgumentError(
+                f"{path} has the name {item!r} for two alternatives (lines "
+                f"{names[first[item]][0]} and {names[k][0]})",
+                "different names",
+                "Change one of them in the file.",
+            )
+    read = [_order(path, NEW if is_new else OLD, ending, i, line, items) for i, line in rest]
+    weight, orders = np.array([count for count, _ in read]), [order for _, order in read]
+    found = dict(voters=float(weight.sum()), orders=len(set(map(repr, orders))))
+    for what, number in found.items():
+        if facts.get(what, number) != number:
+            warn(
+                Assumption(
+                    f"{path} has {number:.15g} {'different ' * (what == 'orders')}{what}, and its "
+                    f"header says {facts[what]}. The lines of the orders count."
+                )
+            )
+    return PrefLib(orders, weight, items, facts.get("title", ""))
+
+
+def _header(path, lines):
+    """Return facts, names by number with their lines, and the lines after a header of #."""
+    facts, names = {}, {}
+    numbers = {"NUMBER VOTERS": "voters", "NUMBER UNIQUE ORDERS": "orders"}
+    numbers["NUMBER ALTERNATIVES"] = "alternatives"
+    for i, line in lines:
+        found = _FACT.fullmatch(line)
+        if found is None:
+            continue
+        key, value = found.groups()
+        if key in numbers and value:
+            facts[numbers[key]] = _count(path, i, line, value)
+        elif key == "TITLE":
+            facts["title"] = value
+        elif named := _NAMED.fullmatch(key):
+            names[int(named[1])] = (i, value)
+    n = facts.get("alternatives", len(names))
+    return facts, _all_names(path, names, n), [each for each in lines if each[1][0] != "#"]
+
+
+def _old_header(path, lines):
+    """Return facts, names by number with their lines, and the lines below an old header."""
+    (i, line), rest = lines[0], lines[1:]
+    n, names = _count(path, i, line, line), {}
+    for i, line in rest[:n]:
+        number, comma, name = line.partition(",")
+        if not comma or not number.strip().isdigit():
+            raise ArgumentError(
+                f"{path} has {line!r} in line {i}", f"NUMBER,NAME, a line for each of {n}"
+            )
+        names[int(number)] = (i, name.strip())
+    if len(rest) <= n:
+        raise ArgumentError(
+            f"{path} ends after {len(rest)} lines of names",
+            f"{n} names, and a line with the numbers of voters and of orders",
+        )
+    i, line = rest[n]
+    voters, _, unique = (_count(path, i, line, word) for word in (line.split(",") + ["", ""])[:3])
+    return dict(voters=voters, orders=unique), _all_names(path, names, n), rest[n + 1 :]
+
+
+def _count(path, i, line, word):
+    """Return a whole number of a line of the header."""
+    if not word.strip().isdigit():
+        raise ArgumentError(f"{path} has {line!r} in line {i}", "a whole number there")
+    return int(word)
+
+
+def _all_names(path, names, n):
+    """Return lines and names of the alternatives 1 to n; the name is "" if there is none."""
+    beyond = [k for k in names if not 1 <= k <= n]
+    if beyond:
+        raise ArgumentError(
+            f"{path} names the alternative {beyond[0]} in line {names[beyond[0]][0]}",
+            f"numbers from 1 to {n}",
+        )
+    return {k: names.get(k, (0, "")) for k in range(1, n + 1)}
+
+
+def _order(path, form, ending, i, line, items):
+    """Return the number of voters of a line and their order of names, with lists of tied ones."""
+    found, place = form.fullmatch(line), f"{path} has {_short(line)} in line {i}"
+    if found is None:
+        example = "12: 1,3,2 or 12: 1,{2,3}" if form is NEW else "12,1,3,2 or 12,1,{2,3}"
+        raise ArgumentError(place, f"a number of voters and an order, such as {example}")
+    groups = [
+        [int(word) for word in re.findall(r"\d+", group)] for group in re.findall(_GROUP, found[2])
+    ]
+    ranked = [k for group in groups for k in group]
+    if wrong := [k for k in ranked if not 1 <= k <= len(items)]:
+        raise ArgumentError(
+            f"{place}, with the alternative {wrong[0]}", f"numbers from 1 to {len(items)}"
+        )
+    if len(set(ranked)) < len(ranked):
+        twice = next(k for k in ranked if ranked.count(k) > 1)
+        raise ArgumentError(f"{place}, with the alternative {twice} twice", "each once")
+    if ending[1] == "s" and len(groups) < len(ranked):
+        raise ArgumentError(
+            f"{place}, with a tie", f"no ties in {ending} files", f"Name it .t{ending[2:]}."
+        )
+    if ending[3] == "c" and len(ranked) < len(items):
+        raise ArgumentError(
+            f"{place}, with {len(ranked)} of {len(items)} alternatives",
+            f"all of them in {ending} files",
+            f"If the others are unranked, name it {ending[:3]}i.",
+        )
+    names = [[items[k - 1] for k in group] for group in groups]
+    return float(found[1]), [group if len(group) > 1 else group[0] for group in names]
+
+
+def _short(line):
+    """Return a line for a message, at most 40 characters of it."""
+    return repr(line if len(line) <= 40 else f"{line[:37]}...")
