@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['TIES', 'RULES', 'tied_pairs', 'tie_halves', 'ids_of_preferences', 'read_pairs', 'pairs_of', 'pairs_between',
-           'match_pairs', 'read_order', 'compared', 'ranking_rows', 'ranking_pairs', 'click_pairs', 'read_log',
-           'as_propensity', 'log_pairs', 'survival_fields']
+           'match_pairs', 'read_order', 'compared', 'ranking_rows', 'click_pairs', 'read_log', 'as_propensity',
+           'log_pairs', 'survival_fields']
 
 # %% ../../nbs/preferences/events.ipynb #pe02
 import numpy as np
@@ -354,18 +354,6 @@ def ranking_rows(orders, n_items=None, items=None, **columns):
         return _table_rows(orders, columns, items, n_items)
     _refuse_columns("orders", **columns)
     return _sequence_rows(orders, n_items, items)
-
-
-def ranking_pairs(orders, n_items=None, items=None, **columns):
-    """Make the arguments of :meth:`Preferences.from_rankings`, as :func:`pairs_of` does.
-
-    The arguments are those of :func:`ranking_rows`.
-    """
-    rows, places, n_items, names = ranking_rows(orders, n_items, items, **columns)
-    pairs = [compared(row, place) for row, place in zip(rows, places)]
-    better, worse = (np.concatenate(ends).astype(int) for ends in zip(*pairs))
-    ties = sum(row.size * (row.size - 1) // 2 for row in rows) - better.size
-    return (better, worse, n_items), dict(n_queries=len(rows), items=names, n_ties=ties)
 
 
 def _sequence_rows(orders, n_items, items):
