@@ -3,6 +3,7 @@ that are computed by hand from the coefficients.
 """
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -474,3 +475,29 @@ def test_errors_say_what_to_do(name):
     call, said = WRONG[name]
     with pytest.raises((TypeError, ValueError), match=said):
         call()
+
+
+@pytest.mark.parametrize("ids", [["u1", "u1", "u2", "u2", "u3"], [10, 10, 20, 20, 30]])
+def test_a_table_with_a_row_for_each_rating_is_a_matrix_after_pivot(ids):
+    ratings = pd.DataFrame(dict(who=ids, dish=list("abacb"), stars=[5, 1, 2, 4, 3]))
+    X = pd.DataFrame(dict(age=[1.0, 2.0, 3.0]), index=[ids[2], ids[0], ids[4]])
+    with pytest.raises(ValueError, match="'who', 'dish' and 'stars' and 5 rows; ") as found:
+        rb.LabelRanker().fit(X, ratings)
+    recipe = re.search(r"y\.(pivot\(.*\)\.reindex\(X\.index\))\.$", str(found.value))[1]
+    assert recipe == "pivot(index='who', columns='dish', values='stars').reindex(X.index)"
+    y = ratings.pivot(index="who", columns="dish", values="stars").reindex(X.index)
+    expected = [[2, np.nan, 4], [5, 1, np.nan], [np.nan, 3, np.nan]]
+    assert np.array_equal(y.to_numpy(), expected, equal_nan=True)
+    model = rb.LabelRanker(lam=0.01).fit(X, y)
+    assert list(model.label_names_) == ["a", "b", "c"]
+    assert model.score(X, y) == 1
+    with pytest.raises(ValueError, match="duplicate"):  # a rating twice
+        ratings.replace({"dish": {"b": "a"}}).pivot(index="who", columns="dish", values="stars")
+
+
+def test_long_ratings_beside_rows_of_features_for_each():
+    ratings = pd.DataFrame(dict(who=["u1", "u1", "u2"], dish=list("aba"), stars=[5, 1, 2]))
+    with pytest.raises(ValueError, match="and 3 rows; expected 3 rows, one for each object.*pivot"):
+        rb.LabelRanker().fit(np.eye(3), ratings)
+    numbers = pd.DataFrame([[3, 2, 1], [3, 2, 1], [1, 2, 3]], columns=list("abc"))
+    assert rb.LabelRanker().fit(np.eye(3), numbers).n_labels_ == 3
