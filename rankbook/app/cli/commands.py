@@ -2,16 +2,17 @@
 
 import json
 import textwrap
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
 
 from rankbook.base.errors import ArgumentError
 
-from .options import Data, Drop, Json, Qid, Target
+from .options import Data, Drop, Json, Qid, Target, option
 from .predict_evaluate import named
 from .reading import (
+    check_file,
     check_table,
     parse_names,
     parse_options,
@@ -32,12 +33,21 @@ Output = Annotated[
 ]
 
 
+GroupSizes = option(
+    str,
+    "LightGBM's file of query sizes (rank.train.query), with the number of rows of a query in each"
+    " line, for DATA without query ids.",
+    "--group-sizes",
+)
+
+
 def convert(
     data: Data,
     file: Output,
     target: Target = None,
     qid: Qid = None,
     drop: Drop = None,
+    group_sizes: GroupSizes = None,
     as_json: Json = False,
 ):
     """Convert data between CSV, Parquet and SVMlight/LETOR.
@@ -45,12 +55,20 @@ def convert(
     The columns of a table are qid (if there are queries), target, docid (if items have names) and
     the features.
     """
+    from rankbook.data.forms import read_group_sizes
     from rankbook.data.writers import NUMBERED, TABLES, write_dataset
 
     check_table("FILE", file, (*TABLES, *NUMBERED), data)
     refuse_two(as_json, file, "FILE")
     with spoken_warnings():
         found = read_data(data, target, qid, parse_names(drop))
+        if group_sizes is not None:
+            if found.qid is not None:
+                raise ArgumentError(
+                    f"--group-sizes is {group_sizes!r} and DATA has query ids", "one of the two"
+                )
+            check_file("--group-sizes", group_sizes)
+            found = replace(found, qid=read_group_sizes(group_sizes, len(found.y)))
         write_dataset(found, file)
     say(json.dumps(facts_about(found)) if as_json else repr(found), err=file == "-")
 

@@ -1,0 +1,103 @@
+"""Win matrices and counted orders from files, and LightGBM's files of query sizes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from shell import done, refused, run
+
+import rankbook as rb
+from rankbook.data.forms import item_columns, read_group_sizes, read_wins
+
+WINS = pd.DataFrame([[0, 3, 1], [2.5, 0, 0], [1, 4, 0]], ["007", "NA", "7"], ["007", "NA", "7"])
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(name, text):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return name
+
+    return write
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz", ".parquet"])
+def test_a_win_matrix_in_a_file(tmp_path, ending):
+    """Names are text of cells: 007 and 7 differ, and NA is a name."""
+    file = tmp_path / f"wins{ending}"
+    shown = WINS[["7", "NA", "007"]]
+    if ending == ".parquet":
+        shown.to_parquet(file)
+    else:
+        shown.to_csv(file, sep="\t" if ending == ".tsv" else ",")
+    found = read_wins(file)
+    with pytest.warns(rb.Assumption, match="'007' and '7' differ only"):
+        prefs = rb.Preferences.from_wins(found)
+    assert prefs.items == ("007", "NA", "7")
+    expected = rb.Preferences.from_wins(WINS.to_numpy())
+    for name in ("better", "worse", "weight"):
+        assert np.array_equal(getattr(prefs, name), getattr(expected, name))
+
+
+def test_empty_cells_spaces_and_a_first_column_with_a_name(write):
+    file = write("wins.csv", "winner; b ; a\n a ;2;\nb ; ;1.5\n")
+    found = read_wins(file)
+    assert found.isna().to_numpy().tolist() == [[False, True], [True, False]]
+    prefs = rb.Preferences.from_wins(found)
+    assert prefs.items == ("a", "b") and prefs.weight.tolist() == [2, 1.5]
+
+
+@pytest.mark.parametrize(
+    "name, text, said",
+    [
+        ("w.csv", ",a,b\na,0,x\nb,1,0\n", r"w.csv has 'x' for 'a' against 'b'; expected a number"),
+        ("w.csv", ",a,a\na,0,1\nb,1,0\n", r"two columns named 'a'"),
+        ("w.csv", ",a,b\n", r"names of columns but no rows"),
+        ("w.svm", "1 1:2\n", r"w.svm is SVMlight text; expected a win matrix"),
+    ],
+)
+def test_what_is_no_win_matrix_in_a_file(write, name, text, said):
+    with pytest.raises(ValueError, match=said):
+        read_wins(write(name, text))
+
+
+def test_a_column_of_counts_is_no_column_of_items():
+    text = pd.DataFrame(dict(first=["tea", "milk"], second=["milk", ""], n=["12", "3"]))
+    numbers = pd.DataFrame(dict(first=[1, 2], second=[2, 3], votes=[12, 3]))
+    for frame, name in ((text, "n"), (numbers, "votes"), (text.astype({"n": int}), "n")):
+        said = f"f.csv has numbers in the column '{name}'; expected .* pass weight='{name}'"
+        with pytest.raises(ValueError, match=said):
+            item_columns("f.csv", frame)
+        assert item_columns("f.csv", frame, name) == ["first", "second"]
+    codes = numbers[["first", "second"]]
+    assert item_columns("f.csv", codes) == ["first", "second"]
+    assert item_columns("f.csv", text[["first", "second"]]) == ["first", "second"]
+
+
+def test_sizes_are_query_ids(write):
+    file = write("rank.train.query", "2\n1\n\n3\n")
+    assert read_group_sizes(file, 6).tolist() == [0, 0, 1, 2, 2, 2]
+    with pytest.raises(ValueError, match=r"query has sizes that sum to 6; expected 7, the number"):
+        read_group_sizes(file, 7)
+    with pytest.raises(ValueError, match=r"other has '1.5' in line 2; expected a number of rows"):
+        read_group_sizes(write("other", "1\n1.5\n"), 2)
+
+
+def test_convert_joins_data_and_query_sizes(write):
+    lines = ["2 1:0.5 2:1", "1 1:0.25", "0 2:3", "1 1:2", "0 1:1"]
+    write("rank.svm", "\n".join(lines))
+    write("rank.train.query", "3\n2\n")
+    done("convert", "rank.svm", "train.svm", "--group-sizes", "rank.train.query")
+    data = rb.read_table("train.svm")
+    assert data.qid.tolist() == [0, 0, 0, 1, 1] and data.y.tolist() == [2, 1, 0, 1, 0]
+    assert data.X.tolist() == [[0.5, 1], [0.25, 0], [0, 3], [2, 0], [1, 0]]
+    model = rb.RankSVM(kernel="linear").fit(data.X, data.y, data.qid)
+    assert (
+        run("fit", "train.svm", "--kernel", "linear", "--no-standardize", "-o", "m").exit_code == 0
+    )
+    assert np.allclose(rb.load("m").model.coef_, model.coef_, atol=1e-6)
+    twice = ["convert", "train.svm", "other.svm", "--group-sizes", "rank.train.query"]
+    assert "DATA has query ids; expected one of the two" in refused(*twice)
+    gone = ["convert", "rank.svm", "other.svm", "--group-sizes", "gone.query"]
+    assert "--group-sizes is 'gone.query': there is no such file" in refused(*gone)
