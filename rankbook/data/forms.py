@@ -3,6 +3,9 @@
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.validation import as_choice, unknown_name
+from ..preferences.graph import Preferences
+from .preflib import is_preflib, read_preflib
 from .table import as_source, check_names, csv_errors, head_of, open_csv, read_parquet
 
 COUNTS = ("n", "count", "counts", "votes", "voters", "ballots", "weight", "freq", "frequency")
@@ -59,6 +62,49 @@ def read_wins(path):
             "a number of wins, in a row and a column for each item",
         )
     return numbers
+
+
+def read_whole(kind, path, form, items, options):
+    """Read a PrefLib file or a win matrix, whose columns need no names; None for other files.
+
+    Parameters
+    ----------
+    kind : type
+        Preferences or Orders.
+    path, form, items
+        As in :func:`rankbook.read_preferences`. A PrefLib file has the items of its header unless
+        `items` are given.
+    options : dict
+        For Orders of a PrefLib file, arguments of :meth:`rankbook.Orders.from_rankings`.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the file cannot be read, or the form or an option does not fit it.
+    """
+    if is_preflib(path):
+        as_choice("form", form, ("pairs", "rankings", "orders"))
+        known = () if kind is Preferences else ("top", "unranked", "ties")
+    elif form == "wins":
+        known = ()
+    else:
+        return None
+    for name in options:
+        if name not in known:
+            what = "a PrefLib file" if is_preflib(path) else "a win matrix"
+            if not known:
+                raise ArgumentError(f"{name} is given with {what}", "no names of columns")
+            raise unknown_name("columns", name, known)
+    try:
+        if form == "wins":
+            return kind.from_wins(read_wins(path), items=items)
+        found = read_preflib(path)
+        items = found.items if items is None else items
+        return kind.from_rankings(found.orders, items=items, weight=found.weight, **options)
+    except ArgumentError as error:
+        if error.argument.startswith(("wins", "orders")):
+            raise error.renamed(f"{path}: {error.argument}") from error
+        raise
 
 
 def item_columns(source, frame, weight=None):

@@ -77,7 +77,7 @@ def read_preflib(path):
     if ending not in ENDINGS:
         raise unknown_name(f"the ending of {path}", ending, ENDINGS)
     packed = str(path).lower().endswith(".gz")
-    with gzip.open(path) if packed else open(path, "rb") as stream:
+    with gzip.open(str(path)) if packed else open(str(path), "rb") as stream:
         content = stream.read()
     try:
         text = content.decode("utf-8-sig")

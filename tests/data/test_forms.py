@@ -6,7 +6,7 @@ import pytest
 from shell import done, refused, run
 
 import rankbook as rb
-from rankbook.data.forms import item_columns, read_group_sizes, read_wins
+from rankbook.data.forms import item_columns, read_group_sizes, read_whole, read_wins
 
 WINS = pd.DataFrame([[0, 3, 1], [2.5, 0, 0], [1, 4, 0]], ["007", "NA", "7"], ["007", "NA", "7"])
 
@@ -60,6 +60,40 @@ def test_empty_cells_spaces_and_a_first_column_with_a_name(write):
 def test_what_is_no_win_matrix_in_a_file(write, name, text, said):
     with pytest.raises(ValueError, match=said):
         read_wins(write(name, text))
+
+
+SOI = """\
+# NUMBER ALTERNATIVES: 3
+# ALTERNATIVE NAME 1: tea
+# ALTERNATIVE NAME 2: milk
+7: 2,1
+3: 1
+"""
+
+
+def test_whole_files_are_read_without_names_of_columns(write):
+    soi, wins = write("drinks.soi", SOI), write("wins.csv", ",a,b\na,0,2\nb,1,0\n")
+    read = lambda path, form="pairs", kind=rb.Preferences, items=None, **options: read_whole(
+        kind, path, form, items, options
+    )
+    prefs = read(soi)
+    assert prefs.items == ("tea", "milk", "3") and prefs.weight.tolist() == [7]
+    assert (prefs.better.tolist(), prefs.worse.tolist()) == ([1], [0])
+    orders = read(soi, "orders", rb.Orders, unranked="last")
+    assert orders.choice_weight.tolist() == [7, 7, 0, 3, 0, 0]
+    assert read(soi, "rankings", rb.Orders, ["3", "milk", "tea"]).item.tolist() == [1, 2, 2]
+    assert read(wins, "wins", items=["b", "a"]).weight.tolist() == [2, 1]
+    assert read(wins) is None and read(wins, "orders", rb.Orders) is None
+    for call, said in (
+        (lambda: read(soi, "matches"), "form is 'matches'; expected one of: orders, pairs, rank"),
+        (lambda: read(soi, weight="n"), "weight is given with a PrefLib file; expected no names"),
+        (lambda: read(soi, "orders", rb.Orders, rank="n"), "columns is 'rank'; expected one of"),
+        (lambda: read(wins, "wins", winner="n"), "winner is given with a win matrix; expected"),
+        (lambda: read(soi, items=["tea"]), r"drinks.soi: orders\[0\] is 'milk' in row 0, which is"),
+        (lambda: read(wins, "wins", items=["a"]), "wins.csv: wins is 'b' in row 1, which is not"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
 
 
 def test_a_column_of_counts_is_no_column_of_items():
