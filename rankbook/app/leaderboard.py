@@ -16,7 +16,7 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
         Whether to compute intervals of scores and ranks.
     level, method
         As in :func:`rankbook.order_intervals`. The bootstrap draws orders, preferences, or votes if
-        preferences have other weights than 1.
+        they have other weights than 1.
     unit : ndarray of shape (m,), int, optional
         The group of each preference. The bootstrap then draws groups instead of preferences.
     features : sequence of str
@@ -27,7 +27,7 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
     table : DataFrame
         Items, best first, with the columns rank, item, score, low, high, rank_low, rank_high and
         comparisons; without `intervals` only rank, item, score and comparisons. For orders,
-        comparisons is the number of orders that contain the item.
+        comparisons is the number of orders that contain the item, counted by their weights.
     lam : float
         The regularization parameter. The prior variance of the scores is 1/lam.
     remark : str
@@ -66,7 +66,7 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
     X = csr_array(eye_array(n))
     if is_orders:
         model = match_prior(RankSVM(kernel="linear", loss="plackett-luce"), X, prefs)
-        compared = np.bincount(prefs.item, minlength=n)
+        compared = np.bincount(prefs.item, prefs.order_weight[prefs.order], n)
     else:
         model = match_prior(RankSVM(kernel="linear", loss="logistic"), X, prefs.merged())
         compared = np.bincount(np.r_[prefs.better, prefs.worse], np.r_[weight, weight], n)
@@ -80,9 +80,11 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
         remarks.insert(0, f"{groups.max() + 1} groups that no comparison connects")
     if intervals:
         options = dict(level=level, method=method)
-        if method == "bootstrap" and not is_orders:
-            model.fit(X, prefs)
-            single = (weight == 1).all() or prefs.n_ties and np.isin(weight, (0.5, 1.0)).all()
+        if method == "bootstrap":
+            single = (weight == 1).all()
+            if not is_orders:
+                model.fit(X, prefs)
+                single = single or prefs.n_ties and np.isin(weight, (0.5, 1.0)).all()
             unit = (None if single else "vote") if unit is None else unit
             options |= dict(unit=unit)
         found = order_intervals(model, X, **options)

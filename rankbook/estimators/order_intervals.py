@@ -362,7 +362,15 @@ class Units:
     def __init__(self, target, unit):
         self.target, self.is_list = target, False
         if not isinstance(target, Preferences):
-            self.name, self.count = self._chosen(unit, "order"), target.n_orders
+            self.name, self.count = self._chosen(unit, "order", "vote"), target.n_orders
+            if self.name == "vote":
+                self.size = target.order_weight
+                chosen = target.choice_weight
+                if ((chosen > 0) & (chosen != self.size[target.order])).any():
+                    raise ArgumentError(
+                        "unit is 'vote' and the choices of an order have different weights",
+                        "'order'",
+                    )
         elif target.is_counted:
             ways = ("item", "query") if target.n_queries == 1 else ("query", "item")
             self.name = self._chosen(unit, *ways)
@@ -373,6 +381,11 @@ class Units:
             self._read_list(target, unit)
         self.draws = self.count
         if self.name == "vote":
+            if (wrong := self.size != np.round(self.size)).any():
+                raise ArgumentError(
+                    f"unit is 'vote' and a weight is {self.size[wrong][0]:g}",
+                    "whole numbers of votes as weights",
+                )
             self.draws = int(self.size.sum())
         if self.draws < 2:
             raise ArgumentError(f"unit is {self.name!r}, and there is one", "at least two")
@@ -403,11 +416,6 @@ class Units:
             self.name, self.number = "group", ids_of_preferences("unit", unit, prefs)[1]
         self.count = int(self.number.max()) + 1
         self.size = np.bincount(self.number, self.weight)
-        if self.name == "vote" and (wrong := self.size != np.round(self.size)).any():
-            raise ArgumentError(
-                f"unit is 'vote' and a weight is {self.size[wrong][0]:g}",
-                "whole numbers of votes as weights",
-            )
         keys = np.column_stack([prefs.better, prefs.worse, prefs.margin])
         keys, self.pair = np.unique(keys, axis=0, return_inverse=True)
         self.pair, (k, l) = self.pair.ravel(), keys[:, :2].astype(np.intp).T
@@ -440,9 +448,10 @@ class Units:
             return self.target.reweighted(
                 self.weights(counts), None if (margin == 1).all() else margin
             )
-        if self.name == "order":
+        if self.name in ("order", "vote"):
             drawn = np.flatnonzero(counts)
-            found = self.target.of_orders(drawn, counts[drawn])
+            times = counts[drawn] / (self.size[drawn] if self.name == "vote" else 1.0)
+            found = self.target.of_orders(drawn, times)
             return found if len(found) else None
         times = counts[self.number] ** (0.5 if self.name == "query" else 1.0)
         found = self.target.item_weighted(*(w * times for w in both_weights(self.target)))
@@ -716,7 +725,8 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
         Independently sampled units for the bootstrap. For pairs, "preference" is the default. Use
         "vote" if each weight is a number of equal votes. To sample judges, matches or sessions,
         pass an array that names the one of each preference, or of each of r votes, where a tie is
-        one vote. For scores, use "query", or "item" within a single query; for orders, "order".
+        one vote. For scores, use "query", or "item" within a single query; for orders, "order", or
+        "vote" if each weight is a number of equal orders.
     n_resamples : int >= 100, default 1000
         Number of refits, or of posterior draws for rank intervals and simultaneous intervals.
     n_jobs : int, optional

@@ -322,6 +322,13 @@ class Orders(Tabled, SetOnce):
         remaining = groups[orders[self.order + 1]] - groups[self.group]
         return locked(self.choice_weight[(self.choice_weight > 0) & (remaining > 1)])
 
+    @cached_property
+    def order_weight(self) -> np.ndarray:
+        """(r,) float64: the largest weight of a choice in each order."""
+        found = np.zeros(self.n_orders)
+        np.maximum.at(found, self.order, self.choice_weight)
+        return locked(found)
+
     @property
     def n_orders(self) -> int:
         """Number of orders that have a place."""

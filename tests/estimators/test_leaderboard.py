@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import rankbook as rb
+from rankbook.app.leaderboard import leaderboard
 
 NAMES = list("abcdef")
 SIDES = dict(home="left", away="right", result="winner", ties="half", items=NAMES)
@@ -63,3 +64,18 @@ def test_the_side_is_an_intercept_of_logistic_regression():
     known.fit(np.r_[D, D], np.repeat([1, 0], len(a)), np.r_[share, 1 - share])
     model = strengths(table, 2.0, home_advantage=True)
     assert np.abs(np.r_[model.coef_, model.pair_coef_] - known.coef_[0]).max() < 1e-8
+
+
+def test_counted_orders_count_their_voters():
+    orders, voters = [["a", "b", "c"], ["c", "a"], ["b", "c"]], [30, 12, 5]
+    single = [order for order, w in zip(orders, voters) for _ in range(w)]
+    counted = rb.Orders.from_rankings(orders, weight=voters)
+    table, lam, _ = leaderboard(counted)
+    again, lam_again, _ = leaderboard(rb.Orders.from_rankings(single))
+    assert dict(zip(table["item"], table.comparisons)) == dict(a=42, b=35, c=47)
+    assert table["item"].tolist() == again["item"].tolist() and np.isclose(lam, lam_again)
+    assert np.allclose(table.score, again.score, atol=1e-6)
+    drawn = leaderboard(counted, intervals=True, method="bootstrap")[0]
+    expected = leaderboard(rb.Orders.from_rankings(single), intervals=True, method="bootstrap")[0]
+    widths = [(each.high - each.low).to_numpy() for each in (drawn, expected)]
+    assert np.allclose(widths[0] / widths[1], 1, atol=0.15)

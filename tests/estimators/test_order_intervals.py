@@ -410,6 +410,31 @@ def test_orders_have_a_posterior_and_a_bootstrap():
     assert np.allclose(scores - scores.mean(), again.coef_ - again.coef_.mean(), atol=1e-2)
 
 
+def test_counted_orders_are_drawn_like_single_ones():
+    """An order of weight w is w voters; other weights than whole numbers are refused."""
+    rows, voters = orders()[:6].tolist(), [12, 7, 5, 9, 4, 3]
+    single = [row for row, w in zip(rows, voters) for _ in range(w)]
+    options = dict(lam=0.5, kernel="linear", loss="plackett-luce")
+    counted = rb.Orders.from_rankings(rows, n_items=5, weight=voters)
+    few = rb.RankSVM(**options).fit(np.eye(5), counted)
+    many = rb.RankSVM(**options).fit(np.eye(5), rb.Orders.from_rankings(single, n_items=5))
+    assert counted.order_weight.tolist() == voters
+    units = Units(counted, "vote")
+    assert units.draws == units.drawn(0, 0).sum() == 40
+    of = dict(method="bootstrap", n_resamples=400)
+    found = rb.order_intervals(few, np.eye(5), unit="vote", **of)
+    expected = rb.order_intervals(many, np.eye(5), **of)
+    assert np.allclose((found.high - found.low) / (expected.high - expected.low), 1, atol=0.2)
+    half = rb.RankSVM(**options).fit(np.eye(5), rb.Orders.from_rankings(rows, weight=[0.5] * 6))
+    with pytest.raises(ValueError, match="unit is 'vote' and a weight is 0.5; expected whole"):
+        rb.order_intervals(half, np.eye(5), unit="vote", **of)
+    uneven = rb.Orders.from_preferences(
+        rb.Preferences.from_scores([2, 1, 0]).item_weighted([1.0, 2.0, 1.0])
+    )
+    with pytest.raises(ValueError, match="unit is 'vote' and the choices of an order have differ"):
+        Units(uneven, "vote")
+
+
 def test_survival_times_have_a_posterior():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
