@@ -1,14 +1,16 @@
-"""Readers of win matrices, of counted orders in rows, and of LightGBM's files of query sizes."""
+"""Readers of files without columns of records: win matrices, PrefLib and query sizes."""
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.validation import as_choice, unknown_name
+from ..base.validation import as_choice
 from ..preferences.graph import Preferences
+from ..preferences.orders import Orders
 from .preflib import is_preflib, read_preflib
 from .table import as_source, check_names, csv_errors, head_of, open_csv, read_parquet
-
-COUNTS = ("n", "count", "counts", "votes", "voters", "ballots", "weight", "freq", "frequency")
 
 
 def read_wins(path):
@@ -64,84 +66,77 @@ def read_wins(path):
     return numbers
 
 
-def read_whole(kind, path, form, items, options):
-    """Read a PrefLib file or a win matrix, whose columns need no names; None for other files.
+@dataclass
+class WholeFile:
+    """A PrefLib file or a win matrix, which has no columns to name.
+
+    It has the attributes and methods of :class:`rankbook.data.records.Records` that readers use.
+
+    Attributes
+    ----------
+    source : Source, str or path
+    kind : type
+        Preferences or Orders.
+    form : {"orders", "wins"}
+    columns : dict
+        Options of the method that makes orders, such as `unranked`.
+    """
+
+    source: Any
+    kind: type
+    form: str
+    columns: dict
+
+    def make(self, items=None):
+        """Return preferences or orders; `items` are all alternatives of a file by default."""
+        try:
+            if self.form == "wins":
+                return self.kind.from_wins(read_wins(self.source), items=items)
+            found = read_preflib(self.source)
+            items = found.items if items is None else items
+            options = dict(items=items, weight=found.weight, **self.columns)
+            return self.kind.from_rankings(found.orders, **options)
+        except ArgumentError as error:
+            if not error.argument.startswith(("wins", "orders")):
+                raise
+            raise error.renamed(f"{self.source}: {error.argument}") from error
+
+    def make_grouped(self, group, items=None):
+        """Refuse groups, which the file does not contain."""
+        raise ArgumentError(f"group is {group!r} beside {self.source}", "None for counted records")
+
+
+def find_whole(kind, path, form, options):
+    """Return the :class:`WholeFile` of a PrefLib file or a win matrix; None for other files.
 
     Parameters
     ----------
-    kind : type
-        Preferences or Orders.
-    path, form, items
-        As in :func:`rankbook.read_preferences`. A PrefLib file has the items of its header unless
-        `items` are given.
+    kind : type, optional
+        Preferences or Orders; by default Orders for PrefLib files.
+    path : Source, str or path
+    form : str or None
+        "wins" for a win matrix.
     options : dict
         For Orders of a PrefLib file, arguments of :meth:`rankbook.Orders.from_rankings`.
 
     Raises
     ------
-    OSError, ValueError
-        If the file cannot be read, or the form or an option does not fit it.
+    ValueError
+        If the form or an option does not fit the file.
     """
-    if is_preflib(path):
-        as_choice("form", form, ("pairs", "rankings", "orders"))
-        known = () if kind is Preferences else ("top", "unranked", "ties")
-    elif form == "wins":
-        known = ()
-    else:
+    if not (preflib := is_preflib(path)) and form != "wins":
         return None
+    if preflib and form is not None:
+        as_choice("form", form, ("orders",))
+    kind = kind or (Orders if preflib else Preferences)
+    known = ("top", "unranked", "ties") if preflib and kind is Orders else ()
     for name in options:
         if name not in known:
-            what = "a PrefLib file" if is_preflib(path) else "a win matrix"
-            if not known:
-                raise ArgumentError(f"{name} is given with {what}", "no names of columns")
-            raise unknown_name("columns", name, known)
-    try:
-        if form == "wins":
-            return kind.from_wins(read_wins(path), items=items)
-        found = read_preflib(path)
-        items = found.items if items is None else items
-        return kind.from_rankings(found.orders, items=items, weight=found.weight, **options)
-    except ArgumentError as error:
-        if error.argument.startswith(("wins", "orders")):
-            raise error.renamed(f"{path}: {error.argument}") from error
-        raise
-
-
-def item_columns(source, frame, weight=None):
-    """Return the columns of the items of a table whose rows are orders.
-
-    Parameters
-    ----------
-    source : Source
-    frame : DataFrame
-    weight : str, optional
-        The column of weights, which contains no items.
-
-    Raises
-    ------
-    ValueError
-        If a column seems to contain numbers of voters and not items: its cells are numbers, and
-        other columns contain names, or its own name says so.
-    """
-    columns = [name for name in frame.columns if name != weight]
-    numeric = {name: _are_numbers(frame[name]) for name in columns}
-    for name in columns:
-        if numeric[name] and (not all(numeric.values()) or name.strip().lower() in COUNTS):
+            what = "the PrefLib file" if preflib else "the win matrix"
             raise ArgumentError(
-                f"{source} has numbers in the column {name!r}",
-                "columns of items, best first",
-                f"If they count voters, pass weight={name!r}; if they are items, or the column "
-                "should be ignored, pass item= with the columns of the items.",
+                f"{name} is given with {what} {path}", " or ".join(known) or "no names of columns"
             )
-    return columns
-
-
-def _are_numbers(column):
-    """Return whether all cells of a column that are not empty are numbers, or text of numbers."""
-    import pandas as pd
-
-    known = column[column.notna() & (column != "")]
-    return bool(len(known)) and bool(pd.to_numeric(known, errors="coerce").notna().all())
+    return WholeFile(path, kind, "orders" if preflib else "wins", options)
 
 
 def read_group_sizes(path, n):

@@ -1,4 +1,4 @@
-"""Win matrices and counted orders from files, and LightGBM's files of query sizes."""
+"""Win matrices and PrefLib files as preferences, and LightGBM's files of query sizes."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pytest
 from shell import done, refused, run
 
 import rankbook as rb
-from rankbook.data.forms import item_columns, read_group_sizes, read_whole, read_wins
+from rankbook.data.forms import find_whole, read_group_sizes, read_wins
 
 WINS = pd.DataFrame([[0, 3, 1], [2.5, 0, 0], [1, 4, 0]], ["007", "NA", "7"], ["007", "NA", "7"])
 
@@ -73,43 +73,31 @@ SOI = """\
 
 def test_whole_files_are_read_without_names_of_columns(write):
     soi, wins = write("drinks.soi", SOI), write("wins.csv", ",a,b\na,0,2\nb,1,0\n")
-    read = lambda path, form="pairs", kind=rb.Preferences, items=None, **options: read_whole(
-        kind, path, form, items, options
+    find = lambda path, form=None, kind=rb.Preferences, **options: find_whole(
+        kind, path, form, options
     )
+    read = lambda *given, items=None, **options: find(*given, **options).make(items)
     prefs = read(soi)
     assert prefs.items == ("tea", "milk", "3") and prefs.weight.tolist() == [7]
     assert (prefs.better.tolist(), prefs.worse.tolist()) == ([1], [0])
     orders = read(soi, "orders", rb.Orders, unranked="last")
     assert orders.choice_weight.tolist() == [7, 7, 0, 3, 0, 0]
-    assert read(soi, "rankings", rb.Orders, ["3", "milk", "tea"]).item.tolist() == [1, 2, 2]
+    assert read(soi, None, None, items=["3", "milk", "tea"]).item.tolist() == [1, 2, 2]
     assert read(wins, "wins", items=["b", "a"]).weight.tolist() == [2, 1]
-    assert read(wins) is None and read(wins, "orders", rb.Orders) is None
+    assert find(wins) is None and find(wins, "orders", rb.Orders) is None
     for call, said in (
-        (lambda: read(soi, "matches"), "form is 'matches'; expected one of: orders, pairs, rank"),
-        (lambda: read(soi, weight="n"), "weight is given with a PrefLib file; expected no names"),
+        (lambda: read(soi, "matches"), "form is 'matches'; expected one of: orders\\."),
+        (lambda: read(soi, weight="n"), "weight is given with the PrefLib file drinks.soi; exp"),
         (
             lambda: read(soi, "orders", rb.Orders, rank="n"),
-            "columns is 'rank' .*; expected one of: ties, top",
+            "rank is given with .*; expected top or unr",
         ),
-        (lambda: read(wins, "wins", winner="n"), "winner is given with a win matrix; expected"),
+        (lambda: read(wins, "wins", winner="n"), "winner is given with the win matrix wins"),
         (lambda: read(soi, items=["tea"]), r"drinks.soi: orders\[0\] is 'milk' in row 0, which is"),
         (lambda: read(wins, "wins", items=["a"]), "wins.csv: wins is 'b' in row 1, which is not"),
     ):
         with pytest.raises(ValueError, match=said):
             call()
-
-
-def test_a_column_of_counts_is_no_column_of_items():
-    text = pd.DataFrame(dict(first=["tea", "milk"], second=["milk", ""], n=["12", "3"]))
-    numbers = pd.DataFrame(dict(first=[1, 2], second=[2, 3], votes=[12, 3]))
-    for frame, name in ((text, "n"), (numbers, "votes"), (text.astype({"n": int}), "n")):
-        said = f"f.csv has numbers in the column '{name}'; expected .* pass weight='{name}'"
-        with pytest.raises(ValueError, match=said):
-            item_columns("f.csv", frame)
-        assert item_columns("f.csv", frame, name) == ["first", "second"]
-    codes = numbers[["first", "second"]]
-    assert item_columns("f.csv", codes) == ["first", "second"]
-    assert item_columns("f.csv", text[["first", "second"]]) == ["first", "second"]
 
 
 def test_sizes_are_query_ids(write):
