@@ -93,7 +93,7 @@ def test_whole_files_are_read_without_names_of_columns(write):
             "rank is given with .*; expected top or unr",
         ),
         (lambda: read(wins, "wins", winner="n"), "winner is given with the win matrix wins"),
-        (lambda: read(soi, items=["tea"]), r"drinks.soi: orders\[0\] is 'milk' in row 0, which is"),
+        (lambda: read(soi, items=["tea"]), r"drinks.soi: orders\[0\] is 'milk' in place 0, which"),
         (lambda: read(wins, "wins", items=["a"]), "wins.csv: wins is 'b' in row 1, which is not"),
     ):
         with pytest.raises(ValueError, match=said):
