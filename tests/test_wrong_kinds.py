@@ -83,6 +83,7 @@ TAKES = {
     **dict.fromkeys(["winner", "loser", "home", "away", "first", "second", "item"], {"dates"}),
     **dict.fromkeys(["qid", "session", "ranking", "query"], {"complexes", "dates", "minuses"}),
     "scores": {"minuses"},
+    "orders": {"ragged"},  # whole numbers are rows, whatever their type
     "dual": {"minuses"},
     "seed": {"zero"},
     "random_state": {"zero"},
