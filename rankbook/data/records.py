@@ -18,6 +18,7 @@ from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from ..preferences.outcomes import read_outcomes, side_words
 from .explain import LOG, explain
+from .forms import find_whole
 from .table import FrameReader, as_source, require_ids
 
 # The roles of each form: the arguments of its method that are columns. A role with * is required;
@@ -26,8 +27,10 @@ FORMS = {
     "pairs": "winner*:name loser*:name weight margin tie pair_features",
     "matches": "home*:name away*:name result*:result tie weight pair_features",
     "clicks": "session*:name item*:name rank* click* propensity",
-    "rankings": "ranking*:name item*:name rank*",
-    "orders": "item*:names",
+    "rankings": "ranking*:name item*:name rank* weight",
+    "orders": "item*:names weight",
+    "counts": "first*:name second*:name wins_first* wins_second* tie",
+    "wins": "",
 }
 OF_ORDERS = ("rankings", "orders")
 UNITS = dict(clicks="session", rankings="ranking")  # rows that form preferences together
@@ -73,9 +76,11 @@ class Records:
         try:
             if self.form != "orders":
                 return method(frame, items=items, **self.columns)
-            item = self.roles["item"]
+            columns, item = dict(self.columns), self.roles["item"]
+            if "weight" in columns:
+                columns["weight"] = frame[columns["weight"]].to_numpy()
             orders = orders_of(self.source, frame[[item] if isinstance(item, str) else list(item)])
-            return method(orders, items="names" if items is None else items, **self.columns)
+            return method(orders, items="names" if items is None else items, **columns)
         except ArgumentError as error:
             where = f"{self.source}: {error.argument}"
             if self.form == "orders" and error.argument.startswith("orders["):
@@ -120,7 +125,8 @@ class Records:
 
 def read_preferences(
     path: str | PathLike,
-    form: Literal["pairs", "matches", "clicks", "rankings", "orders"] | None = None,
+    form: Literal["pairs", "matches", "counts", "wins", "clicks", "rankings", "orders"]
+    | None = None,
     *,
     items: Sequence[Any] | Literal["rows", "names"] | None = None,
     **columns: Any,
@@ -131,15 +137,17 @@ def read_preferences(
     ----------
     path : str or path
         A table with a header: CSV, TSV or Parquet, packed by gzip or not, as for
-        :func:`rankbook.read_table`.
-    form : {"pairs", "matches", "clicks", "rankings", "orders"}, optional
+        :func:`rankbook.read_table`. Or a PrefLib file of orders: ``.soc``, ``.soi``, ``.toc`` or
+        ``.toi``, whose numbers of voters are the weights.
+    form : {"pairs", "matches", "counts", "wins", "clicks", "rankings", "orders"}, optional
         Meaning of a row. "pairs": a winner and a loser. "matches": home, away and result, or two
-        items and a column winner, as in votes on two models. "clicks": a session, an item shown in
-        it, its rank and whether it was clicked. "rankings": a ranking, an item and its rank (1 is
-        best). "orders": a whole ranking, the items from left to right, best first; cells at the end
-        may be empty. If the table has other columns, name the columns of the items:
-        ``item=["best", "middle", "worst"]``. By default the form is the one whose columns the table
-        has.
+        items and a column winner, as in votes on two models. "counts": two items, first and second,
+        and their numbers of wins, wins_first and wins_second. "wins": the name of an item, and its
+        wins against the items of the header. "clicks": a session, an item shown in it, its rank and
+        whether it was clicked. "rankings": a ranking, an item and its rank (1 is best). "orders": a
+        whole ranking, the items from left to right, best first; cells at the end may be empty. If
+        the table has other columns, name the columns of the items: ``item=["best", "middle",
+        "worst"]``. By default the form is the one whose columns the table has.
     items : sequence of n distinct names, "rows" or "names", optional
         The name of each item, for instance ``data.item_names``. By default names are numbered as
         they first appear. "rows" says that the table contains row numbers.
@@ -279,6 +287,8 @@ def read_records(kind, path, form, columns, more=()):
     forms = OF_ORDERS if kind is Orders else tuple(FORMS)
     if form is not None:
         as_choice("form", form, forms)
+    if (whole := find_whole(kind, path, form, columns)) is not None:
+        return whole
     source = as_source(path)
     reader = FrameReader(source)
     known = list(reader.columns)
@@ -302,7 +312,9 @@ def read_records(kind, path, form, columns, more=()):
         if isinstance(column, str | list | tuple) and not isinstance(column, int):
             roles[role], reasons[role] = column, "given" if role in asked else "it is beside winner"
         elif column is None and role_kind == "names":
-            roles[role] = find_order_columns(source, reader, known)
+            counts = [columns["weight"]] if isinstance(columns.get("weight"), str) else []
+            items = [name for name in known if name not in counts]
+            roles[role] = find_order_columns(source, reader, items)
             reasons[role] = "all columns are items, the best first"
         elif column is None and (required or role == "tie"):
             roles[role], reasons[role] = same_name(known, role), "its name"
@@ -432,15 +444,16 @@ def find_form(reader, form, columns, forms):
     if form is not None:
         return form, columns, "as given"
     for name in forms[2:] if "matches" in forms else forms:
-        if name != "orders" and whole(name):
+        if name not in ("orders", "wins") and whole(name):
             return name, columns, "it has the columns of this form"
     if "matches" not in forms:
         return "orders", columns, "it has not the columns ranking, item and rank"
     raise UnknownForm(
         suggest_matches(reader),
         f"{reader.source} has the columns {', '.join(map(str, reader.columns))}, which are not "
-        "those of pairs (winner, loser), matches (home, away, result), clicks (session, item, "
-        "rank, click) or rankings (ranking, item, rank). Say which form it has, and which columns "
+        "those of pairs (winner, loser), matches (home, away, result), counts (first, second, "
+        "wins_first, wins_second), clicks (session, item, rank, click) or rankings (ranking, item, "
+        "rank). Say which form it has, and which columns "
         "are meant, such as winner=COLUMN and loser=COLUMN.",
     )
 
@@ -485,7 +498,8 @@ def find_order_columns(source, reader, known):
         rest = [other for other in known if other != column]
         raise ValueError(
             f"{source} has the column {column!r}, whose cells occur in no other column and look "
-            f"like {what}. Name the columns of the items, best first: item={','.join(rest)}."
+            f"like {what}. Name the columns of the items, best first: item={','.join(rest)}"
+            + (f", or weight={column} for counts." if what == "counts" else ".")
         )
     return list(known)
 

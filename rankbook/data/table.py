@@ -170,6 +170,10 @@ _FORMATS = {
     ".letor": "SVMlight text",
     ".txt": "SVMlight text",
     ".dat": "SVMlight text",
+    ".soc": "PrefLib text",
+    ".soi": "PrefLib text",
+    ".toc": "PrefLib text",
+    ".toi": "PrefLib text",
 }
 
 
@@ -474,6 +478,9 @@ class CSVReader:
     """
 
     def __init__(self, source, separator=None):
+        if source.kind == "PrefLib text":
+            ways = "rb.read_orders and `rankbook rank` read orders of voters."
+            raise ArgumentError(f"{source} is {source.kind}", "a table", ways)
         import pandas as pd
 
         self.source = source

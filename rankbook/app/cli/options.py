@@ -62,16 +62,19 @@ Form = option(
     str,
     "What one row of the preference file contains; by default the form whose columns it has. pairs:"
     " winner and loser. matches: home, away and result, or two items and a column winner (see"
-    " --results). clicks: session, item, rank and click, with one row"
+    " --results). counts: first, second, wins_first and wins_second. wins: an item, and its wins"
+    " against each item of the header. clicks: session, item, rank and click, with one row"
     " for each item shown. rankings: ranking, item and rank (1 is best, equal ranks are ties)."
     " orders: a whole ranking, the items from left to right, best first; if the file has other"
     " columns, add --column item=FIRST,SECOND,...",
-    values="pairs matches clicks rankings orders",
+    values="pairs matches counts wins clicks rankings orders",
 )
 Winner = option(str, "Column of the preferred item (default: winner). For --form pairs.")
 Loser = option(str, "Column of the other item (default: loser). For --form pairs.")
 Weight = option(
-    str, "Column of weights (default: all weights are 1). For --form pairs and matches."
+    str,
+    "Column of weights, such as numbers of voters (default: all weights are 1). For --form pairs,"
+    " matches, rankings and orders.",
 )
 Results = option(
     str,

@@ -14,8 +14,8 @@ Matches = Annotated[
     str,
     typer.Argument(
         metavar="MATCHES",
-        help="File with votes, matches or orders (.csv .tsv .parquet, optionally with .gz), or -"
-        " for standard input.",
+        help="File with votes, matches or orders (.csv .tsv .parquet, or PrefLib's .soc .soi .toc"
+        " .toi, optionally with .gz), or - for standard input.",
         show_default=False,
     ),
 ]
@@ -23,10 +23,11 @@ Form = option(
     str,
     "What one row of the file contains. pairs: winner and loser, or two items and a column winner"
     " that names one of the two columns. matches: home, away and result (H, D, A, the name of the"
-    " winner's column or tie, or a goal difference). rankings: ranking, item and rank (1 is best,"
-    " equal ranks are ties). orders: a whole ranking, the items from left to right, best first; if"
-    " the file has other columns, add --column item=FIRST,SECOND,...",
-    values="pairs matches rankings orders",
+    " winner's column or tie, or a goal difference). counts: first, second, wins_first and"
+    " wins_second. wins: an item, and its wins against each item of the header. rankings: ranking,"
+    " item and rank (1 is best, equal ranks are ties). orders: a whole ranking, the items from left"
+    " to right, best first; if the file has other columns, add --column item=FIRST,SECOND,...",
+    values="pairs matches counts wins rankings orders",
 )
 Intervals = option(bool, "Add confidence intervals of scores and ranks.", "--intervals")
 Level = option(float, "Confidence level of each interval.")
@@ -91,7 +92,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     if group is not None and method != "bootstrap":
         raise ArgumentError(f"group is {group!r}", "--intervals --method bootstrap with it")
     if form is not None:
-        as_choice("form", form, ("pairs", "matches", "rankings", "orders"))
+        as_choice("form", form, ("pairs", "matches", "counts", "wins", "rankings", "orders"))
     check_file("MATCHES", matches)
     named = dict(winner=winner, loser=loser, weight=weight, results=results)
     asked = asked_preferences([], matches, form=form, column=column, ties=ties, **named)
