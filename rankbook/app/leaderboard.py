@@ -31,7 +31,9 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
     lam : float
         The regularization parameter. The prior variance of the scores is 1/lam.
     remark : str
-        Meaning of the intervals, and weights of pair features; may be empty.
+        Meaning of the intervals, and effects of pair features; may be empty. The effect of a pair
+        feature is the advantage of an item at the root mean square of the feature, which follows
+        "per" unless it is 1.
 
     Notes
     -----
@@ -72,8 +74,11 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
         compared = np.bincount(np.r_[prefs.better, prefs.worse], np.r_[weight, weight], n)
     score = model.coef_ - model.coef_.mean()
     columns = dict(rank=ranks(score), item=list(map(str, names)), score=score)
-    pair_coef = model.pair_coef_ if features else ()
-    remarks = [f"{name} {weight:+.3f}" for name, weight in zip(features, pair_coef, strict=True)]
+    effects = zip(features, model.pair_coef_, model.pair_scale_) if features else ()
+    remarks = [
+        f"{name} {weight * size:+.3f}" + (f" per {size:.4g}" if f"{size:.4g}" != "1" else "")
+        for name, weight, size in effects
+    ]
     ends = (prefs.item, n + prefs.order) if is_orders else (prefs.better, prefs.worse)
     groups = components(ends, n + prefs.n_orders if is_orders else n)[:n]
     if not intervals and groups.max():

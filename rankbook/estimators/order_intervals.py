@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 __all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'ranks', 'half_width',
            'pair_deviations', 'scaled', 'decisions', 'problem_target', 'compared_groups', 'determined_groups',
            'within_groups', 'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits',
-           'resampled_scores', 'bootstrap_draws', 'posterior_root', 'posterior_draws', 'solution_of', 'chosen_method',
-           'order_intervals', 'match_prior']
+           'resampled_scores', 'bootstrap_draws', 'matched_prior', 'posterior_root', 'posterior_draws', 'solution_of',
+           'chosen_method', 'order_intervals', 'match_prior']
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi10
 def ranks(score):
@@ -580,29 +580,52 @@ LIKELIHOODS = ("logistic", "plackett-luce")  # losses that are minus logarithms 
 MOST_PRIOR = 1e3  # matched lambda if scores do not differ, as a multiple of the largest curvature
 
 
-def posterior_root(solution, X):
-    """A root (p, r) of the posterior covariance of scores, the matched lambda, and its limit.
+def matched_prior(known, weights, curvature):
+    """The lambda that matches weights by equation (4), and its upper limit.
+
+    `known` is the number of weights that the data determine, and `curvature` the largest eigenvalue
+    of their Hessian.
+    """
+    most, square, used = MOST_PRIOR * curvature, weights @ weights, max(known - 2, known / 4)
+    return float(min(most, used / square) if square > 0 else most), most
+
+
+def posterior_root(solution, X, n_pairs=0):
+    """A root (p, r) of the posterior covariance of scores, and matched lambdas with their limits.
 
     Parameters
     ----------
     solution : Solution
         Solution of a :class:`rankbook.RankSVMProblem` with the L2 penalty.
     X : items of shape (p, d), stored like the items of the problem
+    n_pairs : int
+        The last `n_pairs` features of the items are pair features, which are matched separately.
+
+    Returns
+    -------
+    root : ndarray of shape (p, r)
+    matched : list of (float, float)
+        Results of :func:`matched_prior`, for the items and, if there are any, for pair features;
+        NaN for a kernel.
     """
     problem, lam = solution.problem, solution.lam
     is_linear = problem.is_factored
-    f, square = problem.evaluated(*(None, solution.weights) if is_linear else (solution.coef,))
+    f, _ = problem.evaluated(*(None, solution.weights) if is_linear else (solution.coef,))
     bands = problem.summed.evaluate(f, problem.loss.derivative).bands
     with solvable("the covariance of the scores"):
         if is_linear:
             d = problem.X.shape[1]
             require_memory(32 * d * d, f"the covariance of {d:,} weights", "use method='bootstrap'")
-            values, V = np.linalg.eigh(problem.hessian(bands))
+            values, V = np.linalg.eigh(H := problem.hessian(bands))
             share = values.clip(0) / (lam + values.clip(0))
-            most, used = MOST_PRIOR * values.max(), float(share.sum())
-            used = max(used - 2, used / 4)
-            matched = min(most, used / square) if square > 0 else most
-            return matvec(X, V * np.sqrt((1 - share) / lam)), matched, most
+            known, w, at = V**2 @ share, solution.weights, d - n_pairs
+            matched = [matched_prior(known.sum(), w, values.max())]
+            if n_pairs:
+                parts = (known[:at], w[:at], H[:at, :at]), (known[at:], w[at:], H[at:, at:])
+                matched = [
+                    matched_prior(k.sum(), v, np.linalg.eigvalsh(B).max()) for k, v, B in parts
+                ]
+            return matvec(X, V * np.sqrt((1 - share) / lam)), matched
         K, cross, own = (problem.kernel.gram(problem.X),) * 3
         if problem.kernel.name != "precomputed":
             cross, own = problem.kernel.cross(X, problem.X), problem.kernel.gram(X)
@@ -617,13 +640,13 @@ def posterior_root(solution, X):
         explained = np.linalg.solve(inner, half @ cross.T)
         covariance = (own - explained.T @ explained) / lam
         values, V = np.linalg.eigh(covariance)
-    return V * np.sqrt(values.clip(0)), np.nan, np.nan
+    return V * np.sqrt(values.clip(0)), [(np.nan, np.nan)]
 
 
-def posterior_draws(solution, X, n_draws, seed):
+def posterior_draws(solution, X, n_pairs, n_draws, seed):
     """:class:`ScoreDraws` of items X (p, d) from the posterior, and the matched lambda."""
     predicted, group = np.asarray(solution.predict(X)), determined_groups(solution.problem, X)
-    root, matched, _ = posterior_root(solution, X)
+    root, ((matched, _), *_) = posterior_root(solution, X, n_pairs)
     root = within_groups(root, group)
     moved = root @ np.random.default_rng(seed).normal(size=(root.shape[1], n_draws))
     of_pairs = lambda i, others, _: np.linalg.norm(root[i] - root[others], axis=1)
@@ -632,7 +655,10 @@ def posterior_draws(solution, X, n_draws, seed):
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi28
 def solution_of(model, X):
-    """The solution of a fitted model, items X stored like its training items, and their names."""
+    """Solution of a fitted model, items X stored like its training items, and their names.
+
+    The fourth value is the number of pair features, which are the last features of the items.
+    """
     model, index = getattr(model, "best_estimator_", model), index_of(X)
     if isinstance(model, Pipeline):
         check_is_fitted(model)
@@ -656,7 +682,8 @@ def solution_of(model, X):
     items = model._read_items(X, reset=False)
     if "nystroem_map_" in vars(model):
         items = model.nystroem_map_.transform(items)
-    if (theta := vars(model).get("pair_coef_")) is not None:  # on neutral ground
+    theta = vars(model).get("pair_coef_", np.empty(0))
+    if theta.size:  # on neutral ground
         if problem.kernel.name == "precomputed":
             raise ArgumentError(
                 "model is fitted with pair features and kernel is 'precomputed'",
@@ -664,14 +691,14 @@ def solution_of(model, X):
             )
         items = with_features(items, np.zeros((items.shape[0], theta.size)))
     if index is not None and not is_numbered(index):
-        return solution, items, tuple(map(str, index))
+        return solution, items, tuple(map(str, index)), theta.size
     names, own = getattr(problem_target(problem), "items", None), problem.X
     if names is not None and items.shape == own.shape:
         known = problem.design(items)
         same = known.shape == own.shape and not np.any((known != own).sum())
         names = names if same else None
     known = range(items.shape[0]) if names is None or len(names) != items.shape[0] else names
-    return solution, items, tuple(map(str, known))
+    return solution, items, tuple(map(str, known)), theta.size
 
 
 def chosen_method(problem, method):
@@ -762,7 +789,7 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     n_resamples, seed = as_count("n_resamples", n_resamples, low=100), as_seed(random_state)
     n_jobs = None if n_jobs is None else as_jobs("n_jobs", n_jobs)
     simultaneous = as_flag("simultaneous", simultaneous)
-    solution, items, names = solution_of(model, X)
+    solution, items, names, n_pairs = solution_of(model, X)
     method = chosen_method(solution.problem, method)
     p = len(names)
     require_memory(24 * p * (p + n_resamples), f"a table of {p:,} items", "rank fewer items")
@@ -773,7 +800,7 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
                 "None",
                 "method='bootstrap' resamples units.",
             )
-        draws, matched = posterior_draws(solution, items, n_resamples, seed)
+        draws, matched = posterior_draws(solution, items, n_pairs, n_resamples, seed)
     else:
         units, matched = Units(problem_target(solution.problem), unit), np.nan
         draws = bootstrap_draws(solution, items, units, n_resamples, n_jobs, seed)
@@ -783,7 +810,7 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     )
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi34
-def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
+def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01, pairs: bool = False) -> Any:
     """Fit a model with the lambda that matches its prior to the data.
 
     The posterior of a linear function has a normal prior of variance 1/lam for each weight. This
@@ -801,6 +828,10 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
         Target, as for :meth:`rankbook.RankSVM.fit`.
     tol : float, default 0.01
         Relative change of lambda at which the search ends.
+    pairs : bool, default False
+        Whether to match `pair_lam` to the coefficients of the pair features as well. Otherwise the
+        model keeps its `pair_lam`, or gets 1 in place of None, so that the effect of a pair feature
+        at its root mean square has a standard normal prior.
 
     Returns
     -------
@@ -811,7 +842,8 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
     ------
     ValueError
         If the kernel, the loss or the penalty is not supported, if compared items have equal
-        features, or in the same cases as ``fit``.
+        features, if `pairs` is true and all pair features are 0 or missing, or in the same cases as
+        ``fit``.
 
     Notes
     -----
@@ -832,17 +864,25 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01) -> Any:
         raise ArgumentError(f"model is a {type(model).__name__}", "a RankSVM")
     for name, taken in (("kernel", ("linear",)), ("penalty", ("l2",)), ("loss", LIKELIHOODS)):
         as_choice(name, getattr(model, name, None), taken)
+    given = getattr(y, "pair_features", None)
+    if as_flag("pairs", pairs) and (given is None or not given.any()):
+        raise ArgumentError("pairs is True and y has no pair feature other than 0", "False")
+    if given is not None and model.pair_lam is None:
+        model.set_params(pair_lam=1.0)
     for _ in range(100):
         model.fit(X, y)
-        solution, items, _ = solution_of(model, X)
-        lam, most = posterior_root(solution, items)[1:]
+        solution, items, _, n_pairs = solution_of(model, X)
+        (lam, most), *of_pairs = posterior_root(solution, items, n_pairs)[1]
         if not lam > 0:
             raise ArgumentError(
                 "X has equal rows for the items that are compared", "features that differ"
             )
-        if abs(math.log(lam / solution.lam)) <= tol:
+        new = [lam / solution.lam, *(found / solution.lam for found, _ in of_pairs if pairs)]
+        if max(abs(math.log(factor)) for factor in new) <= tol:
             break
         model.set_params(lam=lam)
+        if pairs:
+            model.set_params(pair_lam=model.pair_lam * new[1])
     if lam >= most:
         warn(
             "the data show no difference between the items, so lambda is at its upper limit and "

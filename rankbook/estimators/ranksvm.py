@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn
+from ..base.ownership import locked
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_ids, as_positive, as_vector
 from ..data.blocks import BlocksLike
@@ -40,7 +41,7 @@ from ..paths.ranges import lam_unit
 from ..preferences.graph import Preferences
 from ..preferences.sums import total_weight
 from ..problems.certificate import Certificate
-from ..problems.pair_features import PairItems
+from ..problems.pair_features import PairItems, feature_scale, typical_distance
 from rankbook.problems.ranksvm import (
     EXACT_GAP,
     FEWEST,
@@ -91,16 +92,20 @@ def feature_signs(model, X):
     return as_signs(model.signs, X.shape[1], getattr(model, "feature_names_in_", None))
 
 
-def plain_attributes(prefs, solution, model):
-    """Fitted attributes of a ranking SVM, for items without pair features, as a dict."""
-    if getattr(prefs, "pair_features", None) is None:
+def plain_attributes(prefs, solution, extended, kernel):
+    """Fitted attributes of a ranking SVM, for items without pair features, as a dict.
+
+    `extended` are the :class:`rankbook.problems.pair_features.PairItems` of the problem, or None,
+    and `kernel` is the kernel of the items.
+    """
+    if extended is None:
         found = fitted_attributes(solution)
         if getattr(solution.problem.prefs, "lowest_first", False):  # orders of survival times
             found["lowest_first_"] = True
         return found
-    kernel, extended = model._kernel(model.gamma), PairItems.of(prefs)
     function, theta = extended.split(solution.function, kernel, prefs.n_items)
-    return fitted_attributes(solution, function) | dict(pair_coef_=theta)
+    of_pairs = dict(pair_coef_=theta, pair_scale_=locked(feature_scale(prefs)))
+    return fitted_attributes(solution, function) | of_pairs
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c012
 def refuse_query_weight(model):
@@ -154,6 +159,11 @@ class RankSVM(Ranker):
     signs : array-like of shape (d,) or dict of names, optional
         Sign constraints of a linear function, see :mod:`rankbook.problems.signs`: +1 if the score
         must not fall when the feature increases, -1 if it must not rise, else 0.
+    pair_lam : float > 0, optional
+        Regularization parameter of pair features with coefficients theta, each divided by its root
+        mean square s: pair_lam/2 |s theta|^2, or pair_lam |s theta|_1 for "l1". By default, the
+        effect s theta is penalised like a typical difference of scores, see
+        :mod:`rankbook.problems.pair_features`.
 
     Attributes
     ----------
@@ -163,8 +173,9 @@ class RankSVM(Ranker):
         Weights of a linear model, or of ``nystroem_map_`` for an approximate kernel.
     support_, dual_coef_ : ndarrays of shape (s,), int and float
         For other kernels, f(x) = sum_j dual_coef_[j] k(x, X[support_[j]]).
-    pair_coef_ : ndarray of shape (p,)
-        Coefficients of the pair features. The method `predict` does not use them.
+    pair_coef_, pair_scale_ : ndarrays of shape (p,)
+        Coefficients of the pair features in their own units, and root mean squares of the features.
+        The method `predict` does not use them.
     function_, solution_, certificate_, exact_certificate_
         The ranking function, the Solution with the training data (not in pickles), its certificate,
         and, for an approximate kernel, the certificate for the exact kernel in O(n^2 d).
@@ -183,7 +194,7 @@ class RankSVM(Ranker):
 
     stores = True
     lam_: float
-    checks = dict(graph=one_of("full", "star"), lam=number_or_scale)
+    checks = dict(graph=one_of("full", "star"), lam=number_or_scale, pair_lam=or_none(as_positive))
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
@@ -200,6 +211,7 @@ class RankSVM(Ranker):
         progress: bool = False,
         query_weight: Literal["equal"] | ArrayLike | None = None,
         signs: ArrayLike | dict[str, int] | None = None,
+        pair_lam: float | None = None,
     ) -> None:
         self.lam = lam
         self.kernel = kernel
@@ -214,6 +226,7 @@ class RankSVM(Ranker):
         self.progress = progress
         self.query_weight = query_weight
         self.signs = signs
+        self.pair_lam = pair_lam
 
     @keeping_features
     def fit(
@@ -286,7 +299,8 @@ class RankSVM(Ranker):
             takes = dict(pair_features=self.approximate_kernel is None, orders=True)
             prefs = given_preferences(preferences, rows, **takes, **others)
         if self.approximate_kernel is None:
-            found = plain_attributes(prefs, self._solve(self._problem(X, prefs)), self)
+            problem, lam, *extended = self._problem(X, prefs)
+            found = plain_attributes(prefs, self._solve(problem, lam), *extended)
         else:
             found = self._fit_projected(X, prefs)
         return self._keep_fit(found | dict(by_query_=prefs.queries is not None))
@@ -308,24 +322,33 @@ class RankSVM(Ranker):
         self._begin_blocks(given, **options)
         self._kernel(self.gamma)  # refuses a gamma
         problem = BlockRankSVMProblem(blocks, self.loss, self.query_weight, self.signs)
-        return self._keep_blocks(fitted_attributes(self._solve(problem)), problem.facts)
+        return self._keep_blocks(fitted_attributes(self._solve(problem, self.lam)), problem.facts)
 
     def _problem(self, X, prefs):
-        """The :class:`rankbook.RankSVMProblem` with the options of the estimator."""
+        """The :class:`rankbook.RankSVMProblem` with the options of the estimator, and its lambda.
+
+        Also returns the extended items, None without pair features, and the kernel of the items.
+        """
         refuse_query_weight(self)
         kernel, signs = self._kernel(self.gamma), feature_signs(self, X)
-        if getattr(prefs, "pair_features", None) is not None:
-            extended = PairItems.of(prefs)
-            signs = (
-                None if signs is None else np.r_[signs, np.zeros(extended.features.shape[1], int)]
-            )
-            X, prefs, kernel = extended.items(X, kernel), extended.prefs, extended.kernel(kernel)
-        options = dict(kernel=kernel, penalty=self.penalty, loss=self.loss)
-        return RankSVMProblem(X, prefs, **options, signs=signs)
+        options = dict(penalty=self.penalty, loss=self.loss)
+        if (u := getattr(prefs, "pair_features", None)) is None:
+            problem = RankSVMProblem(X, prefs, kernel, signs=signs, **options)
+            return problem, self.lam, None, kernel
+        between = prefs.replaced(pair_features=None)
+        alone = RankSVMProblem(X, between, kernel, signs=signs, **options)
+        lam, power = lam_for(alone, self.lam), 1.0 if alone.penalty.coef_is_weights else 0.5
+        if self.pair_lam is None:
+            size = typical_distance(alone)
+        else:
+            size = (lam / as_positive("pair_lam", self.pair_lam)) ** power
+        extended = PairItems.of(prefs, feature_scale(prefs) / size)
+        signs = None if signs is None else np.r_[signs, np.zeros(u.shape[1], int)]
+        data = extended.items(X, kernel), extended.prefs, extended.kernel(kernel)
+        return RankSVMProblem(*data, signs=signs, **options), lam, extended, kernel
 
-    def _solve(self, problem):
-        lam = lam_for(problem, self.lam)
-        return solve(problem, lam, self.solver, progress=self.progress)
+    def _solve(self, problem, lam):
+        return solve(problem, lam_for(problem, lam), self.solver, progress=self.progress)
 
     def _fit_projected(self, X, prefs):
         """The fitted attributes with an approximate kernel."""
@@ -341,12 +364,12 @@ class RankSVM(Ranker):
         count, proven = self.approximate_kernel, None
         if count != "auto":
             count = as_count("approximate_kernel", count)
-        exact = self._problem(X, prefs)
+        exact, lam, *_ = self._problem(X, prefs)
         with warnings.catch_warnings():
             # said below in this estimator's words
             warnings.filterwarnings("ignore", "n_components is reduced")
             if count == "auto":
-                lam = lam_for(exact, self.lam)
+                lam = lam_for(exact, lam)
                 is_worth = worth_projecting(exact, self.solver, lam)
 
                 def whole(exact):
@@ -355,7 +378,8 @@ class RankSVM(Ranker):
                         chosen = "tiled", dict(tol=EXACT_GAP)
                     return solve(exact, lam, chosen, progress=self.progress)
 
-                problem, solution, proven = grown(exact, self._solve, is_worth, whole)
+                projected = lambda problem: self._solve(problem, self.lam)
+                problem, solution, proven = grown(exact, projected, is_worth, whole)
             else:
                 problem = ProjectedProblem.of(exact, count)
         used = exact.n_items if problem is exact else len(problem.subspace.pivots)
@@ -373,7 +397,7 @@ class RankSVM(Ranker):
                     f"approximate_kernel is {count}, and {used} items are used: "
                     f"that is what the kernel of the {len(X)} items spans, to rounding."
                 )
-            solution = self._solve(problem)
+            solution = self._solve(problem, lam)
         found = fitted_attributes(solution)
         if problem is not exact:
             found |= dict(
@@ -482,10 +506,10 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
     X_train, X_test = (
         X[np.ix_(items, fold.train)] if pairwise else X[items] for items in (fold.train, fold.test)
     )
-    problem, target = model._problem(X_train, fold.prefs), fold.target
-    if getattr(target, "pair_features", None) is not None:
-        asked, kernel = PairItems.of(target), model._kernel(model.gamma)
-        X_test, target = asked.items(X_test, kernel, PairItems.of(fold.prefs)), asked.prefs
+    (problem, _, extended, kernel), target = model._problem(X_train, fold.prefs), fold.target
+    if extended is not None:
+        asked = PairItems.of(target, extended.scale)
+        X_test, target = asked.items(X_test, kernel, extended), asked.prefs
     top = lam_unit(problem)
     lam_min = lam_min_ratio * top if lam_min_ratio and top > 0 else None
     path, follower = followed(problem, model.solver, lam_min)
@@ -617,7 +641,8 @@ class RankSVMCV(Ranker):
         Solutions on all data over the range of `curve_`, computed when first read; not in files.
     n_dropped_ : int
         Number of preferences in no validation set, because their items are in different folds.
-    solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_, pair_coef_
+    solution_, function_, certificate_, solver_, by_query_, coef_, support_, dual_coef_,
+    pair_coef_, pair_scale_
         Attributes of the fit on all data, as in :class:`rankbook.RankSVM`.
 
     Examples
@@ -752,9 +777,9 @@ class RankSVMCV(Ranker):
             raise ArgumentError(f"lam_min_ratio is {ratio}", "a number between 0 and 1, or None")
         gammas = [None] if self.gamma is None else np.unique(as_grid("gamma", self.gamma)).tolist()
         # the preferences of a fold have the weights of their queries already
-        names = set(RankSVM().get_params()) - {"lam", "gamma", "query_weight"}
+        names = set(RankSVM().get_params()) - {"lam", "gamma", "query_weight", "pair_lam"}
         options = {name: getattr(self, name) for name in names}
-        models = [RankSVM(gamma=gamma, **options) for gamma in gammas]
+        models = [RankSVM(1.0, gamma=gamma, **options) for gamma in gammas]
         refuse_blocks(X, PATH_OF_BLOCKS)
         if preferences is None:
             require_target(y, "scores of shape (n,), or preferences=...")
@@ -774,7 +799,7 @@ class RankSVMCV(Ranker):
         for model in models:  # those of a fold see no names
             model.set_params(signs=feature_signs(self, X))
         # too large: refused before any work
-        whole = models[0]._problem(X, prefs)
+        whole = models[0]._problem(X, prefs)[0]
         follower = shared_follower(whole, self.solver)
         if preferences is None:
             folds, n_dropped = self._graded_folds(X, y, query, sample_weight), 0
@@ -829,13 +854,14 @@ class RankSVMCV(Ranker):
         curve, model, part = means[at], models[at], slice(at * k, (at + 1) * k)
         lam, error = choose_by_folds(curve, curves[part], self.rule)
         model.set_params(lam=lam)
-        problem, first = model._problem(X, prefs), found[part][0]
+        problem, _, *extended = model._problem(X, prefs)
+        first = found[part][0]
         # if there are several optima, take the one on the path, as the folds do
         if of_paths(first.follower).exact:
             end = min(lam, problem.lam_max) or None
             solution = followed(problem, first.follower, end, self.progress)[0].nearest(lam)
         else:
-            solution = model.set_params(solver=of_one_lambda(self.solver))._solve(problem)
+            solution = model.set_params(solver=of_one_lambda(self.solver))._solve(problem, lam)
         results = dict(
             lam_=lam,
             gamma_=model.gamma,
@@ -848,4 +874,4 @@ class RankSVMCV(Ranker):
             best_=curve.best,
             standard_error_=error,
         )
-        return results | plain_attributes(prefs, solution, model)
+        return results | plain_attributes(prefs, solution, *extended)

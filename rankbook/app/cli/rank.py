@@ -68,7 +68,10 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     scores. A tie counts as half a win for each side, unless you pass --ties.
 
     With --column home_advantage=yes the model adds an advantage to the score of the left side of a
-    vote, or the home side of a match, and prints it below the table.
+    vote, or the home side of a match, and prints it below the table. --column pair_features=length
+    adds an advantage in proportion to the column length. The command prints it for the root mean
+    square of the column, for example length +0.759 per 300. The scores do not depend on the unit
+    of the column.
 
     For orders of three or more items (--form rankings or orders), the command fits the
     Plackett-Luce model: the next item is chosen among the remaining ones with probability
