@@ -23,8 +23,8 @@ def votes(m=400, seed=0):
 
 def strengths(table, lam=1.0, **more):
     prefs = rb.Preferences.from_matches(table, **SIDES, **more)
-    model = rb.RankSVM(lam, "linear", loss="logistic", solver=PRECISE).fit(np.eye(6), prefs)
-    return model
+    model = rb.RankSVM(lam, "linear", loss="logistic", solver=PRECISE, pair_lam=lam)
+    return model.fit(np.eye(6), prefs)
 
 
 @pytest.mark.parametrize("lam", [0.01, 1.0, 30.0])

@@ -37,14 +37,19 @@ def given(u, **options):
     return rb.Preferences(BETTER, WORSE, N, pair_features=u, **options)
 
 
-def by_cvxpy(F, u, lam, weight, margin=1.0, penalty="l2", signs=None):
+def root_mean_square(u, weight=None):
+    return np.sqrt(np.average(u**2, axis=0, weights=weight))
+
+
+def by_cvxpy(F, u, lam, pair_lam, weight, margin=1.0, penalty="l2", signs=None):
     """The weights of features F of items, theta, and the objective."""
     w, theta = cp.Variable(F.shape[1]), cp.Variable(u.shape[1])
     z = (F[BETTER] - F[WORSE]) @ w + u @ theta
+    effect = cp.multiply(root_mean_square(u, weight), theta)
     size = (
-        lam * (cp.norm1(w) + cp.norm1(theta))
+        lam * cp.norm1(w) + pair_lam * cp.norm1(effect)
         if penalty == "l1"
-        else lam / 2 * (cp.sum_squares(w) + cp.sum_squares(theta))
+        else (lam * cp.sum_squares(w) + pair_lam * cp.sum_squares(effect)) / 2
     )
     limits = [] if signs is None else [cp.multiply(signs, w) >= 0]
     problem = cp.Problem(cp.Minimize(size + weight @ cp.pos(margin - z)), limits)
@@ -57,11 +62,14 @@ def by_cvxpy(F, u, lam, weight, margin=1.0, penalty="l2", signs=None):
 def test_linear_solutions_are_those_with_an_explicit_theta(name, solver):
     u, margin = FEATURES[name], RNG.uniform(0.5, 1.5, M)
     prefs = given(u, weight=WEIGHT, margin=margin)
-    model = rb.RankSVM(lam=0.7, kernel="linear", solver=solver).fit(X, prefs)
-    value, w, theta = by_cvxpy(X, u, 0.7, WEIGHT, margin)
+    model = rb.RankSVM(lam=0.7, kernel="linear", solver=solver, pair_lam=0.4).fit(X, prefs)
+    value, w, theta = by_cvxpy(X, u, 0.7, 0.4, WEIGHT, margin)
     assert model.certificate_.primal == pytest.approx(value, rel=1e-8)
     np.testing.assert_allclose(model.coef_, w, atol=1e-6)
-    np.testing.assert_allclose(model.pair_coef_, theta, atol=1e-6)
+    if u.any():
+        np.testing.assert_allclose(model.pair_coef_, theta, atol=1e-6)
+    else:
+        assert not model.pair_coef_.any()
     assert (
         model.predict(X) == pytest.approx(X @ model.coef_) and model.pair_coef_.shape == u[0].shape
     )
@@ -71,15 +79,15 @@ def test_linear_solutions_are_those_with_an_explicit_theta(name, solver):
 @pytest.mark.parametrize("name", ["side", "numbers", "zeros"])
 def test_kernels(kernel, name):
     u = FEATURES[name]
-    model = rb.RankSVM(lam=0.7, kernel="rbf" if kernel == "precomputed" else kernel)
+    model = rb.RankSVM(lam=0.7, kernel="rbf" if kernel == "precomputed" else kernel, pair_lam=0.4)
     K = model._kernel(None).gram(X)
     rows = K if kernel == "precomputed" else X
     model = model.set_params(kernel=kernel).fit(rows, given(u))
-    value, w, theta = by_cvxpy(np.linalg.cholesky(K + 1e-12 * np.eye(N)), u, 0.7, np.ones(M))
+    F = np.linalg.cholesky(K + 1e-12 * np.eye(N))
+    value, w, theta = by_cvxpy(F, u, 0.7, 0.4, np.ones(M))
     assert model.certificate_.primal == pytest.approx(value, rel=1e-6)
-    np.testing.assert_allclose(model.pair_coef_, theta, atol=1e-5)
-    f = np.linalg.cholesky(K + 1e-12 * np.eye(N)) @ w
-    np.testing.assert_allclose(np.ptp(model.predict(rows) - f), 0, atol=1e-5)
+    np.testing.assert_allclose(model.pair_coef_, theta if u.any() else 0, atol=1e-5)
+    np.testing.assert_allclose(np.ptp(model.predict(rows) - F @ w), 0, atol=1e-5)
     assert set(model.support_) <= set(range(N)) and model.certificate_.is_optimal()
 
 
@@ -87,7 +95,7 @@ def test_the_exact_path_is_optimal_everywhere():
     problem = rb.RankSVMProblem(*rb.extend_items(X, given(FEATURES["side"])), kernel="linear")
     path = rb.solve_path(problem)
     for lam in (3.0, 0.3, 0.03):
-        value, w, theta = by_cvxpy(X, FEATURES["side"], lam, np.ones(M))
+        value, w, theta = by_cvxpy(X, FEATURES["side"], lam, lam, np.ones(M))
         one = path.solution(lam)
         assert one.certificate.primal == pytest.approx(value, rel=1e-8)
         np.testing.assert_allclose(one.function.weights, np.r_[w, theta], atol=1e-5)
@@ -96,8 +104,8 @@ def test_the_exact_path_is_optimal_everywhere():
 def test_the_l1_penalty_and_signs():
     u, signs = FEATURES["numbers"], np.array([1, -1, 0])
     for options in (dict(penalty="l1"), dict(signs=signs)):
-        model = rb.RankSVM(lam=1.5, kernel="linear", **options).fit(X, given(u))
-        value, *_, theta = by_cvxpy(X, u, 1.5, np.ones(M), **options)
+        model = rb.RankSVM(lam=1.5, kernel="linear", pair_lam=0.6, **options).fit(X, given(u))
+        value, *_, theta = by_cvxpy(X, u, 1.5, 0.6, np.ones(M), **options)
         assert model.certificate_.primal == pytest.approx(value, rel=1e-6)
         np.testing.assert_allclose(model.pair_coef_, theta, atol=1e-4)
     assert (model.coef_ * signs >= 0).all()
@@ -121,16 +129,26 @@ def test_a_side_at_most_doubles_the_items():
     assert np.array_equal(found.rows[found.prefs.better], BETTER)
 
 
-def test_a_scaled_feature_is_penalised_less():
-    u = FEATURES["side"]
-    large = rb.RankSVM(lam=1.0, kernel="linear").fit(X, given(1000 * u))
-    value = by_cvxpy(X, 1000 * u, 1.0, np.ones(M))[0]
-    assert large.certificate_.primal == pytest.approx(value, rel=1e-7)
+@pytest.mark.parametrize("kernel, penalty", [("linear", "l2"), ("linear", "l1"), ("rbf", "l2")])
+def test_by_default_an_effect_is_penalised_like_a_difference_of_scores(kernel, penalty):
+    u, options = FEATURES["numbers"], dict(kernel=kernel, penalty=penalty)
+    prefs = given(u, weight=WEIGHT)  # the comparisons connect all items
+    K, c = rb.RankSVM(kernel=kernel)._kernel(None).gram(X), np.bincount(BETTER, WEIGHT, N)
+    c = (c + np.bincount(WORSE, WEIGHT, N)) / (2 * WEIGHT.sum())
+    square = 2 * (c @ K.diagonal() - c @ K @ c)
+    pair_lam = 0.7 / (square if penalty == "l2" else np.sqrt(square))
+    alone = rb.RankSVM(**options).fit(X, given(None, weight=WEIGHT))
+    for lam, factor in ((0.7, 1.0), ("scale", alone.lam_ / 0.7)):
+        model = rb.RankSVM(lam, **options).fit(X, prefs)
+        told = rb.RankSVM(model.lam_, pair_lam=factor * pair_lam, **options).fit(X, prefs)
+        assert model.lam_ == pytest.approx(0.7 * factor, rel=1e-12)
+        np.testing.assert_allclose(model.pair_coef_, told.pair_coef_, rtol=1e-6)
+        np.testing.assert_allclose(model.predict(X), told.predict(X), atol=1e-6)
 
 
 def test_one_pair():
     prefs = rb.Preferences([0], [1], 2, pair_features=[-1.0])
-    model = rb.RankSVM(lam=1.0, kernel="linear").fit([[0.0], [1.0]], prefs)
+    model = rb.RankSVM(lam=1.0, kernel="linear", pair_lam=1.0).fit([[0.0], [1.0]], prefs)
     assert model.pair_coef_ == pytest.approx([-0.5]) and model.coef_ == pytest.approx([-0.5])
     assert model.score([[0.0], [1.0]], prefs) == 1.0
 
@@ -201,6 +219,7 @@ def test_models_keep_their_pair_coef(kernel, tmp_path):
     model.save(tmp_path / "model.rankbook")
     for other in (rb.load(tmp_path / "model.rankbook"), pickle.loads(pickle.dumps(model))):
         assert np.array_equal(other.pair_coef_, model.pair_coef_)
+        assert np.array_equal(other.pair_scale_, root_mean_square(FEATURES["side"]))
         assert np.array_equal(other.predict(X), model.predict(X))
     plain = model.fit(X, given(None))
     assert not hasattr(plain, "pair_coef_") and not hasattr(clone(model), "pair_coef_")
@@ -284,13 +303,11 @@ def test_other_estimators_take_extended_items():
 @pytest.mark.parametrize("name", FEATURES)
 def test_the_logistic_loss_is_that_of_scikit_learn_on_differences(name):
     u = FEATURES[name]
-    model = rb.RankSVM(0.7, "linear", loss="logistic", solver=("newton", dict(tol=1e-18)))
-    model.fit(X, given(u, weight=WEIGHT))
-    np.testing.assert_allclose(
-        np.r_[model.coef_, model.pair_coef_],
-        by_scikit_learn(np.hstack([X[BETTER] - X[WORSE], u]), WEIGHT, 0.7),
-        atol=1e-8,
-    )
+    precise = dict(loss="logistic", solver=("newton", dict(tol=1e-18)))
+    model = rb.RankSVM(0.7, "linear", pair_lam=0.7, **precise).fit(X, given(u, weight=WEIGHT))
+    w = by_scikit_learn(np.hstack([X[BETTER] - X[WORSE], u / model.pair_scale_]), WEIGHT, 0.7)
+    effects = model.pair_coef_ * model.pair_scale_
+    np.testing.assert_allclose(np.r_[model.coef_, effects], w, atol=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore:the solver")
@@ -298,7 +315,8 @@ def test_a_tie_is_half_a_win_each_way_for_the_logistic_loss():
     won = np.random.default_rng(1).choice(["H", "D", "A"], M)
     games = dict(home=BETTER, away=WORSE, result=won)
     read = dict(ties="half", home_advantage=True, items=range(N))
-    model = rb.RankSVM(0.7, "linear", loss="logistic", solver=("newton", dict(tol=1e-18)))
+    precise = dict(loss="logistic", solver=("newton", dict(tol=1e-18)))
+    model = rb.RankSVM(0.7, "linear", pair_lam=0.7, **precise)
     model.fit(X, rb.Preferences.from_matches(games, **read))
     share = np.select([won == "H", won == "A"], [1.0, 0.0], 0.5)
     A = np.column_stack([X[BETTER] - X[WORSE], np.ones(M)])
@@ -355,7 +373,7 @@ def test_intervals_of_an_order_are_those_on_neutral_ground(options):
     games = dict(home=BETTER, away=WORSE, result=np.random.default_rng(1).choice(["H", "D"], M))
     prefs = rb.Preferences.from_matches(games, ties="half", home_advantage=True, items=range(N))
     method = {k: options.pop(k) for k in ("method",) if k in options} | dict(n_resamples=100)
-    model = rb.RankSVM(0.7, "linear", **options).fit(X, prefs)
+    model = rb.RankSVM(0.7, "linear", pair_lam=0.7, **options).fit(X, prefs)
     found = rb.order_intervals(model, X, **method)
     items, extended = rb.extend_items(X, prefs)
     known = rb.RankSVM(0.7, "linear", **options).fit(items, extended)
