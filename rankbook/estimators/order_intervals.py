@@ -815,8 +815,8 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01, pairs: bool 
 
     The posterior of a linear function has a normal prior of variance 1/lam for each weight. This
     function chooses lam so that the prior variance matches the fitted weights: lam is the number
-    of weights that the data determine, minus 2, over their sum of squares, equation (4). See the
-    chapter :doc:`/book/uncertainty`.
+    of weights that the data determine, minus 2, over their sum of squares, equation (4). Weights of
+    pair features do not count. See the chapter :doc:`/book/uncertainty`.
 
     Parameters
     ----------

@@ -116,6 +116,8 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
 
     A linear function of the extended items is w'x + theta'u. Use the results with problems, paths
     and estimators that do not take pair features; :class:`rankbook.RankSVM` takes them directly.
+    The features keep their units, so the penalty of theta depends on them. Divide each by its root
+    mean square for the problem of ``RankSVM(pair_lam=lam)``.
 
     Parameters
     ----------
@@ -142,6 +144,7 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import rankbook as rb
     >>> prefs = rb.Preferences([0, 1], [1, 0], n_items=2, pair_features=[1.0, 1.0])
     >>> X, extended = rb.extend_items([[5.0], [3.0]], prefs)
@@ -149,6 +152,14 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
     [[5.0, 0.0], [5.0, 1.0], [3.0, 0.0], [3.0, 1.0]]
     >>> extended.better, extended.worse
     (array([1, 3], dtype=int32), array([2, 0], dtype=int32))
+
+    A feature in characters, divided by its root mean square:
+
+    >>> length = np.array([400.0, 300.0])
+    >>> length /= np.sqrt((length**2).mean())
+    >>> prefs = rb.Preferences([0, 1], [1, 0], n_items=2, pair_features=length)
+    >>> rb.extend_items([[5.0], [3.0]], prefs)[0].round(2).tolist()
+    [[5.0, 0.0], [5.0, 1.13], [3.0, 0.0], [3.0, 0.85]]
     """
     X = as_items("X", X)
     if not isinstance(prefs, Preferences) or prefs.pair_features is None:

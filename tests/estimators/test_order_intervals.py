@@ -445,3 +445,66 @@ def test_survival_times_have_a_posterior():
     assert found.decided[0, 1] == 1
     with pytest.raises(ValueError, match="^unit is 'order', and there is one"):
         rb.order_intervals(model, X, method="bootstrap")
+
+
+def pairs_of_votes(effect, seed=0, m=200):
+    """Votes on eight items of different strengths, with two pair features of the same effect."""
+    rng = np.random.default_rng(seed)
+    a, b = np.array([rng.choice(8, 2, replace=False) for _ in range(m)]).T
+    u = np.column_stack([np.ones(m), rng.normal(scale=300, size=m)])
+    ahead = (b - a) / 4 + effect * (u[:, 0] + u[:, 1] / 300) + rng.logistic(size=m)
+    win = ahead > 0
+    ends = np.where(win, a, b), np.where(win, b, a)
+    return rb.Preferences(*ends, 8, pair_features=np.where(win[:, None], u, -u))
+
+
+def matched(prefs, **options):
+    model = rb.RankSVM(kernel="linear", loss="logistic")
+    return rb.match_prior(model, np.eye(8), prefs, **options)
+
+
+def test_pair_features_without_effect_leave_the_prior_of_the_items():
+    prefs = pairs_of_votes(0.0)
+    found, alone = matched(prefs), matched(prefs.replaced(pair_features=None))
+    assert found.pair_lam == 1.0 and alone.pair_lam is None
+    assert found.lam_ == pytest.approx(alone.lam_, rel=0.05)
+    np.testing.assert_allclose(found.coef_, alone.coef_, atol=0.05)
+
+
+@pytest.mark.filterwarnings("ignore:the data show no difference")
+def test_equal_items_leave_the_effects_of_pair_features():
+    prefs = pairs_of_votes(1.0)
+    equal = rb.Preferences(
+        np.r_[prefs.better, prefs.worse],
+        np.r_[prefs.worse, prefs.better],
+        8,
+        pair_features=np.tile(prefs.pair_features, (2, 1)),
+    )
+    model = matched(equal)
+    assert np.abs(model.coef_).max() < 1e-3 * np.abs(model.pair_coef_ * model.pair_scale_).min()
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_matched_priors_are_those_of_the_equation(pairs):
+    prefs = pairs_of_votes(0.7)
+    model = matched(prefs, pairs=pairs, tol=1e-6)
+    differences = np.eye(8)[prefs.better] - np.eye(8)[prefs.worse]
+    Z = np.hstack([differences, prefs.pair_features / model.pair_scale_])
+    w = np.r_[model.coef_, model.pair_coef_ * model.pair_scale_]
+    p = 1 / (1 + np.exp(-Z @ w))
+    prior = np.repeat([model.lam_, model.pair_lam], [8, 2])
+    H = (Z.T * (p * (1 - p))) @ Z + np.diag(prior)
+    known = 1 - prior * np.linalg.inv(H).diagonal()
+    match = lambda part: max(known[part].sum() - 2, known[part].sum() / 4) / (w[part] @ w[part])
+    assert match(slice(8)) == pytest.approx(model.lam_, rel=1e-4)
+    if pairs:
+        assert match(slice(8, 10)) == pytest.approx(model.pair_lam, rel=1e-4)
+    found = rb.order_intervals(model, np.eye(8))
+    assert found.matched_lam == pytest.approx(model.lam_, rel=1e-4)
+
+
+def test_a_prior_of_pair_features_needs_pair_features():
+    prefs = pairs_of_votes(0.0)
+    for wrong in (None, np.zeros((200, 1))):
+        with pytest.raises(ValueError, match="pairs is True and y has no pair feature"):
+            matched(prefs.replaced(pair_features=wrong), pairs=True)
