@@ -72,7 +72,9 @@ KINDS = {
 POSITIVE = {"fraction", "tiny", "large"}
 # what each parameter takes of these; None where it is the default; everything else is refused
 TAKES = {
-    **dict.fromkeys(["lam", "pair_lam", "gamma", "tol", "draws", "max_grade", "lams", "lam_min"], POSITIVE),
+    **dict.fromkeys(
+        ["lam", "pair_lam", "gamma", "tol", "draws", "max_grade", "lams", "lam_min"], POSITIVE
+    ),
     **dict.fromkeys(
         ["coef0", "manifold_weight", "manifold_weights", "offset"], POSITIVE | {"zero"}
     ),
