@@ -13,7 +13,7 @@ import rankbook as rb
 from rankbook.app.cli.main import app
 
 N, M, D, P = 9, 60, 2, 3
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 UNIT = st.floats(-6, 6).map(lambda power: 10.0**power)
 SEED = st.integers(0, 10**6)
 LOSSES = dict(hinge="path", squared=("newton", dict(tol=1e-12)))
