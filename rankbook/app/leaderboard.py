@@ -74,7 +74,7 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
         compared = np.bincount(np.r_[prefs.better, prefs.worse], np.r_[weight, weight], n)
     score = model.coef_ - model.coef_.mean()
     columns = dict(rank=ranks(score), item=list(map(str, names)), score=score)
-    effects = zip(features, model.pair_coef_, model.pair_scale_) if features else ()
+    effects = zip(features, model.pair_coef_, model.pair_scale_, strict=True) if features else ()
     remarks = [
         f"{name} {weight * size:+.3f}" + (f" per {size:.4g}" if f"{size:.4g}" != "1" else "")
         for name, weight, size in effects
