@@ -170,7 +170,7 @@ def test_the_command_line(unit, feature):
     found, given = [], ["--column", "pair_features=u,v,w"]
     for scale in (1.0, unit):
         write(votes(0, unit_of(feature, scale)), items(0) * [scale, 1.0])
-        table = json.loads(done("rank", "votes.csv", *given, "--intervals", "--json"))
+        table = json.loads(done("rank", "votes.csv", *given, "--intervals", "--json"))["items"]
         said = done("rank", "votes.csv", *given).splitlines()[-1]
         fit = ["fit", "items.csv", "--name", "name", "--preferences", "votes.csv", *given]
         done(*fit, "--kernel", "linear", "--loss", "logistic", "-o", "m")
