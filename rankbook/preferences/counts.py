@@ -3,9 +3,9 @@
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.validation import as_array, as_choice, as_items, as_matrix, as_vector
+from ..base.validation import as_array, as_choice, as_items, as_matrix, as_vector, index_of
 from .events import TIES, compared, ranking_rows, tied_pairs
-from .names import alike, as_names, column_of, index_of, is_table, rows_of
+from .names import alike, as_names, column_of, is_table, rows_of
 
 
 def win_pairs(wins, items=None):

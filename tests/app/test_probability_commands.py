@@ -99,7 +99,7 @@ def test_predict_gives_the_probabilities_of_pairs(cars):
     assert "not log-odds" in refused("predict", "h", "cars.csv", "--pairs", "pairs.csv")
     pairs.assign(home="car 99").to_csv("other.csv", index=False)
     said = refused("predict", "m", "cars.csv", "--pairs", "other.csv")
-    assert "pairs has 'car 99' in column 'home', row 0; expected an item of DATA" in said
+    assert "home is 'car 99' in row 0, which is not among the" in said
     pairs.assign(more=1).to_csv("three.csv", index=False)
     assert "pairs has 3 columns; expected two" in refused(
         "predict", "m", "cars.csv", "--pairs", "three.csv"

@@ -168,29 +168,28 @@ def pair_table(scores, file, link):
 
     `scores` is a DataFrame of :func:`score_table`.
     """
-    import pandas as pd
+    import numpy as np
 
-    from rankbook.data.table import Source, read_frame
+    from rankbook.data.table import Source, names_of, read_frame
+    from rankbook.preferences.names import rows_of
 
     check_file("--pairs", file)
-    given = read_frame(Source(file))
+    source = Source(file)
+    given = read_frame(source, list)
     if len(given.columns) != 2:
         raise ArgumentError(
             f"pairs has {len(given.columns)} columns", "two, of the items of each pair"
         )
-    known = scores["name"] if "name" in scores else scores["row"]
-    index = pd.Index(known.astype(str))
-    if not index.is_unique:
-        name = index[index.duplicated()][0]
-        raise ArgumentError(f"name has {name!r} in two rows", "distinct names beside --pairs")
-    ends = [index.get_indexer(given[column].astype(str)) for column in given.columns]
-    for column, rows in zip(given.columns, ends):
-        if (rows < 0).any():
-            i = int((rows < 0).argmax())
-            raise ArgumentError(
-                f"pairs has {str(given[column].iloc[i])!r} in column {str(column)!r}, row {i}",
-                "an item of DATA" if "name" in scores else "a row number, or --name with names",
-            )
+    key = "name" if "name" in scores else "row"
+    columns = {f"{source}: {c}": np.asarray(names_of(source, given[c])) for c in given.columns}
+    try:
+        ends = rows_of(columns, scores[key].to_numpy())[0]
+    except ArgumentError as error:
+        if error.argument == "items":
+            raise error.renamed("name") from error
+        if key == "row":
+            error.add_note("the items have no names; --name COLUMN names the column that has them")
+        raise
     score = scores["score"].to_numpy()
     difference = score[ends[0]] - score[ends[1]]
     return given.assign(probability=link.probability(difference))
