@@ -6,6 +6,7 @@
     python -m benchmarks default                what the default lambda loses: three minutes
     python -m benchmarks concordance            survival times: two minutes
     python -m benchmarks clicks                 clicks with position bias: 20 minutes
+    python -m benchmarks click_rules            rules for clicks on good and bad rankers: 6 minutes
     python -m benchmarks coverage               intervals of scores and ranks: ten minutes
     python -m benchmarks choice                 what "auto" takes: half an hour
     python -m benchmarks --full --out all.md    larger data: an hour or more
@@ -48,10 +49,11 @@ NAMES = {
     "default": "the default lambda beside lam = 1 and cross-validation; a table of its own",
     "concordance": "survival times, beside Cox, forests and boosting; a table of its own",
     "clicks": "clicks with position bias, with and without propensities; a table of its own",
+    "click_rules": "what each rule learns from clicks on good and bad rankers; its own table",
     "coverage": "how often intervals of scores and ranks contain the truth; a table of its own",
     "choice": 'what "auto" takes beside the quickest solver; a table of its own',
 }
-ALONE = ("which", "default", "concordance", "clicks", "coverage", "choice")
+ALONE = ("which", "default", "concordance", "clicks", "click_rules", "coverage", "choice")
 
 
 def benchmark_name(text):

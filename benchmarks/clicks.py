@@ -31,6 +31,7 @@ from .common import graded
 
 PAGE = 10
 NOISE = 0.1
+MORE = {"cascade": 0.0, "dependent": 0.6}  # chance to read on after a click
 FEW, CLIPS = 10_000, (0.03, 0.1, 0.3)
 SHARES = 10.0 ** np.arange(-6, 0)  # lambda as a share of the total weight
 CELLS = {  # eta and training sessions
@@ -113,28 +114,41 @@ def production(X, y, qid, rng):
             return rb.RankSVM(kernel="linear").fit(X[at], y[at], qid[at])
 
 
-def clicks(part, rankers, sessions, eta, rng):
-    """A log of sessions, with a row for each document shown; items are rows of X."""
+def clicks(part, rankers, sessions, eta, rng, model="position"):
+    """A log of sessions, with a row for each document shown; items are rows of X.
+
+    With the model "position" a user examines each rank r with probability r ** -eta. With a model
+    of MORE she reads from the top; after rank r she reads on with probability
+    (r / (r + 1)) ** eta, times MORE[model] if she has clicked. The column examined has the
+    probability, or whether she did.
+    """
     X, y, qid = part
     pages = []
     for ranker in rankers:
         order = np.lexsort((-ranker.predict(X), qid))
         ends = np.flatnonzero(np.diff(qid[order])) + 1
         pages.append([rows[:PAGE] for rows in np.split(order, ends)])
-    query, which = rng.integers(len(pages[0]), size=sessions), rng.integers(2, size=sessions)
+    query = rng.integers(len(pages[0]), size=sessions)
+    which = rng.integers(len(pages), size=sessions)
     shown = [pages[w][q] for w, q in zip(which, query)]
     size = np.array([len(rows) for rows in shown])
     item, rank = np.concatenate(shown), np.concatenate([np.arange(1, s + 1) for s in size])
     attraction = NOISE + (1 - NOISE) * (2.0 ** y[item] - 1) / 3
-    return pd.DataFrame(
-        dict(
-            session=np.repeat(np.arange(sessions), size),
-            query=np.repeat(query, size),
-            item=item,
-            rank=rank,
-            click=rng.random(item.size) < attraction * rank**-eta,
-        )
-    )
+    session, draw = np.repeat(np.arange(sessions), size), rng.random(item.size)
+    if model == "position":
+        examined = rank**-eta
+        click = draw < attraction * examined
+    else:
+        examined, click = np.zeros(item.size, bool), np.zeros(item.size, bool)
+        reads = np.ones(sessions, bool)
+        for r in range(1, PAGE + 1):
+            at = np.flatnonzero(rank == r)
+            examined[at] = reads[session[at]]
+            click[at] = examined[at] & (draw[at] < attraction[at])
+            on = (r / (r + 1)) ** eta * np.where(click[at], MORE[model], 1.0)
+            reads[session[at]] &= rng.random(at.size) < on
+    columns = dict(session=session, query=np.repeat(query, size), item=item, rank=rank, click=click)
+    return pd.DataFrame(columns | dict(examined=examined))
 
 
 def best_of_grid(parts, preferences):

@@ -14,6 +14,7 @@ ALONE = (
     "default",
     "concordance",
     "clicks",
+    "click_rules",
     "coverage",
     "choice",
 )  # with columns of their own

@@ -791,7 +791,7 @@ PREFERENCES = [
     ),
     (
         "clicks with a propensity and a rule without",
-        lambda: rb.Preferences.from_clicks(log(), propensity=[1, 1, 1]),
+        lambda: rb.Preferences.from_clicks(log(), rule="skip-above", propensity=[1, 1, 1]),
         ValueError,
         "^propensity is given and rule is 'skip-above'; expected propensity with rule='all-others'",
     ),

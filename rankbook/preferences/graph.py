@@ -647,13 +647,14 @@ class Preferences(SetOnce):
         item: str | ArrayLike = "item",
         rank: str | ArrayLike = "rank",
         click: str | ArrayLike = "click",
-        rule: Literal["skip-above", "last-click", "skip-next", "all-others"] = "skip-above",
+        rule: Literal["all-others", "skip-above", "last-click", "skip-next"] = "all-others",
         items: ArrayLike | Literal["rows", "names"] | None = None,
         propensity: str | ArrayLike | None = None,
         clip: float = 0.01,
         n_items: int | None = None,
+        query: str | ArrayLike | None = None,
     ) -> Self:
-        """Prefer clicked items to items passed over in the same session.
+        """Prefer clicked items to other items of the same session.
 
         Parameters
         ----------
@@ -663,39 +664,55 @@ class Preferences(SetOnce):
             Columns of the log: the session, the item that was shown, its rank (smaller is higher),
             and whether it was clicked (True and False, or 1 and 0). If each row has features of its
             own, such as those of a query and a document, the rows are the items:
-            ``item=range(len(log))``. If a document has different features for several queries, join
-            the columns, as in ``log["query"] + "/" + log["document"]``.
-        rule : {"skip-above", "last-click", "skip-next", "all-others"}, default "skip-above"
-            "skip-above": a clicked item is preferred to those above it that were not clicked
-            (Joachims, 2002). "last-click": as "skip-above", but only for the last click of a
-            session. "skip-next": a clicked item is preferred to the next one below, if that was not
-            clicked. "all-others": a clicked item is preferred to all others of the session, clicked
-            or not; without `propensity` this favours the order in which items were shown.
+            ``item=range(len(log))``. If a document has different features for several queries, pass
+            `query`.
+        rule : {"all-others", "skip-above", "last-click", "skip-next"}, default "all-others"
+            "all-others": a clicked item is preferred to all others of the session, clicked or not.
+            Valid if results were shown at random or every rank is examined equally often; also with
+            `propensity`, if examination depends on the rank only. Otherwise the preferences favour
+            the order that was shown. "skip-above": a clicked item is preferred to those above it
+            that were not clicked (Joachims, 2002). Valid only if results were shown at random: all
+            preferences contradict the order of their session, so the log of a good ranker teaches
+            the reverse of its order. "last-click": as "skip-above", but only for the last click of
+            a session. "skip-next": a clicked item is preferred to the next one below, if that was
+            not clicked. Valid only if results were shown at random; otherwise the preferences
+            reproduce the order that was shown.
         items : sequence of n distinct names, "rows" or "names", optional
             As in :meth:`from_pairs`. Names include all items that were shown.
         propensity : str or array-like of shape (n,), optional
             Column of the probability, in (0, 1], that the user examined the row's rank; see
             :func:`rankbook.click_propensities`. The preferences of a click have weight
             1 / propensity (Joachims, Swaminathan and Schnabel, 2017). Requires
-            ``rule="all-others"``.
+            ``rule="all-others"``. ``np.ones(len(log))`` states that every rank is examined.
         clip : float, default 0.01
             Smaller propensities count as `clip`, which bounds the weight of a click by 1 / clip at
             the price of a bias.
         n_items : int, optional
             Number of items, whose row numbers the log then contains.
+        query : str or array-like of shape (n,), optional
+            Column of the query. An item is then a pair of query and item, and its name is a tuple,
+            as in the index of a data frame with the levels query and item.
 
         Returns
         -------
         Preferences
             Each pair once. Its weight is the number of sessions with this preference, or with
             `propensity` the sum of 1 / max(propensity, clip) over their clicks. The order of rows
-            does not matter. There may be no preferences, if no option was passed over.
+            does not matter. There are no preferences without clicks.
 
         Raises
         ------
         ValueError
             If a session shows an item, or a rank, twice, an entry is missing, or a propensity is
             not in (0, 1].
+
+        Warns
+        -----
+        Assumption
+            Without `propensity`, if click rates fall with the rank and the preferences either
+            mostly contradict the usual order of their items or mostly follow it (more than two
+            thirds). Without `query`, if an item has several values in a column qid, query or
+            query_id.
 
         Notes
         -----
@@ -709,9 +726,10 @@ class Preferences(SetOnce):
         >>> log = dict(session=[1, 1, 1], item=["a", "b", "c"], rank=[1, 2, 3], click=[0, 1, 0])
         >>> prefs = rb.Preferences.from_clicks(log)
         >>> [(prefs.items[k], prefs.items[l]) for k, l in zip(prefs.better, prefs.worse)]
-        [('b', 'a')]
+        [('b', 'a'), ('b', 'c')]
         """
         columns = dict(session=session, item=item, rank=rank, click=click, propensity=propensity)
+        columns |= dict(query=query)
         found, names = log_pairs(log, rule, dict(items=items, n_items=n_items), clip, **columns)
         return cls(*found).merged().replaced(items=names)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
-from rankbook.preferences.events import ids_of_preferences, tie_halves
+from rankbook.preferences.events import RULES, ids_of_preferences, tie_halves
 
 NAMES = list("abcdefg")
 
@@ -170,12 +170,14 @@ def test_clicks_by_each_rule(sessions, random):
     ]
     random.shuffle(rows)
     log = pd.DataFrame(rows, columns=["session", "item", "rank", "click"])
-    expected = {rule: Counter() for rule in ("skip-above", "last-click", "skip-next")}
+    expected = {rule: Counter() for rule in RULES}
     for shown in sessions:
         clicks = [place for place, (_, click) in enumerate(shown) if click]
         for i in clicks:
             for j, (other, click) in enumerate(shown):
                 key = (shown[i][0], other, 1.0)
+                if i != j:
+                    expected["all-others"][key] += 1.0
                 if not click and j < i:
                     expected["skip-above"][key] += 1.0
                     expected["last-click"][key] += float(i == clicks[-1])
@@ -186,11 +188,12 @@ def test_clicks_by_each_rule(sessions, random):
         assert counted(prefs) == +total
         assert sorted(prefs.items) == sorted(set(log.item))
         assert len(prefs) == len(+total)
+    assert counted(rb.Preferences.from_clicks(log)) == +expected["all-others"]
 
 
 def test_a_log_without_a_skip_has_no_preference():
     log = dict(session=[1, 1], item=["a", "b"], rank=[1, 2], click=[True, True])
-    prefs = rb.Preferences.from_clicks(log, items=["b", "a", "c"])
+    prefs = rb.Preferences.from_clicks(log, rule="skip-above", items=["b", "a", "c"])
     assert len(prefs) == 0 and prefs.n_items == 3
 
 

@@ -34,7 +34,7 @@ print(hazard.survival([0.0], 3.0) + hazard.cumulative_hazard([0.0]), hazard.time
 print(orders.pairs(), rb.Orders.from_preferences(prefs).n_orders, len(orders), orders.item.size)
 prefs = rb.Preferences.from_rankings(table, ranking="votes", item="winner", rank="loser")
 prefs = rb.Preferences.from_clicks(table, session="winner", rule="last-click")
-prefs = rb.Preferences.from_clicks(table, rule="all-others", propensity="margin", clip=0.1)
+prefs = rb.Preferences.from_clicks(table, propensity="margin", clip=0.1, query="loser")
 seen: np.ndarray = rb.click_propensities(table, query="query").probability.to_numpy()
 prefs = rb.Preferences.from_matches(table, result=("hg", "ag"), margin="difference", ties="drop")
 prefs = rb.Preferences.from_counts(table, wins_first="votes", tie="drawn", ties="half")
