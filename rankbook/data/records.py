@@ -144,10 +144,11 @@ def read_preferences(
         items and a column winner, as in votes on two models. "counts": two items, first and second,
         and their numbers of wins, wins_first and wins_second. "wins": the name of an item, and its
         wins against the items of the header. "clicks": a session, an item shown in it, its rank and
-        whether it was clicked. "rankings": a ranking, an item and its rank (1 is best). "orders": a
-        whole ranking, the items from left to right, best first; cells at the end may be empty. If
-        the table has other columns, name the columns of the items: ``item=["best", "middle",
-        "worst"]``. By default the form is the one whose columns the table has.
+        whether it was clicked; a clicked item is preferred to all others of its session.
+        "rankings": a ranking, an item and its rank (1 is best). "orders": a whole ranking, the
+        items from left to right, best first; cells at the end may be empty. If the table has other
+        columns, name the columns of the items: ``item=["best", "middle", "worst"]``. By default the
+        form is the one whose columns the table has.
     items : sequence of n distinct names, "rows" or "names", optional
         The name of each item, for instance ``data.item_names``. By default names are numbered as
         they first appear. "rows" says that the table contains row numbers.

@@ -289,6 +289,10 @@ CALLS = [
                 "--ties is 'drop'; expected no value for clicks",
             ),
             (
+                ["--preferences", "pairs.csv", "--form", "clicks", "--column", "query=race"],
+                "--column is query=race; expected items with a name in one column. Join the query",
+            ),
+            (
                 ["--preferences", "pairs.csv", "--target", "grade"],
                 "--target is 'grade'; expected no",
             ),

@@ -179,3 +179,18 @@ def test_a_name_that_queries_share_is_noted(column):
     assert notes(log.assign(item=list("abcd"))) == []
     assert notes(log.drop(columns=column)) == []
     assert len(notes(log, items=["b", "a", "c"])) == 1
+
+
+@pytest.mark.parametrize("n_items, page, sessions", [(2, 2, 3000), (8, 8, 200), (20, 8, 600)])
+def test_a_few_items_in_random_order_have_no_note(n_items, page, sessions):
+    """Their mean ranks differ by chance, and all preferences of a popular item count alike."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        item = rng.permuted(np.tile(np.arange(n_items), (sessions, 1)), axis=1)[:, :page]
+        click = rng.random(item.shape) < np.linspace(0.1, 0.9, n_items)[item] / np.arange(
+            1, page + 1
+        )
+        columns = dict(session=np.repeat(np.arange(sessions), page), item=item.ravel())
+        columns |= dict(rank=np.tile(np.arange(page), sessions), click=click.ravel())
+        for rule in RULES:
+            assert notes(columns, rule=rule) == []

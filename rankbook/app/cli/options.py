@@ -63,8 +63,9 @@ Form = option(
     "What one row of the preference file contains; by default the form whose columns it has. pairs:"
     " winner and loser. matches: home, away and result, or two items and a column winner (see"
     " --results). counts: first, second, wins_first and wins_second. wins: an item, and its wins"
-    " against each item of the header. clicks: session, item, rank and click, with one row"
-    " for each item shown. rankings: ranking, item and rank (1 is best, equal ranks are ties)."
+    " against each item of the header. clicks: session, item, rank and click, with one row for each"
+    " item shown; a clicked item is preferred to all others of its session. rankings: ranking, item"
+    " and rank (1 is best, equal ranks are ties)."
     " orders: a whole ranking, the items from left to right, best first; if the file has other"
     " columns, add --column item=FIRST,SECOND,...",
     values="pairs matches counts wins clicks rankings orders",
@@ -88,7 +89,9 @@ Columns = option(
     "ARGUMENT=COLUMN tells which column of the preference file holds what --form expects, for"
     " example rank=position, or result=HOME,AWAY for two columns of goals. It also passes"
     " options: margin=difference (margins from the goal difference), home_advantage=yes,"
-    " pair_features=COLUMN, rule=last-click. The option can be repeated.",
+    " pair_features=COLUMN, propensity=COLUMN (of clicks, the probability that their rank is"
+    " examined), rule=skip-above (for clicks on results in random order only). The option can be"
+    " repeated.",
     "--column",
 )
 Ties = option(

@@ -488,6 +488,12 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
             columns[name] = columns[name].split(",")
     if "," in columns.get("item", ""):
         columns["item"] = columns["item"].split(",")
+    if form == "clicks" and "query" in columns:
+        raise ArgumentError(
+            f"--column is query={columns['query']}",
+            "items with a name in one column",
+            "Join the query and the item in both files.",
+        )
     if "clip" in columns:
         try:
             columns["clip"] = float(columns["clip"])
