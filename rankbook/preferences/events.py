@@ -479,7 +479,8 @@ def note_usual_order(rule, session, rows, place, click, better, worse):
     if abs(by_session.sum()) <= DOUBT * np.sqrt((by_session**2).sum()):
         return
     share = (follows > 0).sum() / (follows != 0).sum()
-    advice = "pass rule='all-others' and propensity=, which rb.click_propensities estimates"
+    advice = "pass" if rule == "all-others" else "use rule='all-others' with"
+    advice += " propensity=, which rb.click_propensities estimates"
     if share < 1 / 2:
         warn(
             Assumption(
