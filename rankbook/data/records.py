@@ -14,6 +14,7 @@ import numpy as np
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import warn
 from ..base.validation import as_choice, unknown_name
+from ..preferences.events import QUERY_NAMES
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from ..preferences.outcomes import read_outcomes, side_words
@@ -26,7 +27,7 @@ from .table import FrameReader, as_source, require_ids
 FORMS = {
     "pairs": "winner*:name loser*:name weight margin tie pair_features",
     "matches": "home*:name away*:name result*:result tie weight pair_features",
-    "clicks": "session*:name item*:name rank* click* propensity",
+    "clicks": "session*:name item*:name rank* click* propensity query:name",
     "rankings": "ranking*:name item*:name rank* weight",
     "orders": "item*:names weight",
     "counts": "first*:name second*:name wins_first* wins_second* tie",
@@ -340,7 +341,9 @@ def read_records(kind, path, form, columns, more=()):
     if form == "matches" and len(named("result")) == 2:  # goals
         text = [c for c in text if c not in named("result")]
     wanted = list(dict.fromkeys([*(c for role in roles for c in named(role)), *more]))
-    frame = reader.read([*text, *more], wanted)
+    beside = QUERY_NAMES if form == "clicks" else ()  # from_clicks warns of names they share
+    read = dict.fromkeys([*wanted, *(c for c in beside if c in known)])
+    frame = reader.read([*text, *more], list(read))
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
     if form == "orders":

@@ -181,6 +181,14 @@ def test_a_name_that_queries_share_is_noted(column):
     assert len(notes(log, items=["b", "a", "c"])) == 1
 
 
+def test_a_file_has_a_column_of_queries(tmp_path):
+    two_queries().to_csv(tmp_path / "log.csv", index=False)
+    with pytest.warns(rb.Assumption, match="item 'a' occurs with several values of the column"):
+        assert rb.read_preferences(tmp_path / "log.csv", "clicks").items == ("a", "b")
+    prefs = rb.read_preferences(tmp_path / "log.csv", "clicks", query="query")
+    assert prefs.items == (("p", "a"), ("p", "b"), ("q", "a"), ("q", "b"))
+
+
 @pytest.mark.parametrize("n_items, page, sessions", [(2, 2, 3000), (8, 8, 200), (20, 8, 600)])
 def test_a_few_items_in_random_order_have_no_note(n_items, page, sessions):
     """Their mean ranks differ by chance, and all preferences of a popular item count alike."""
