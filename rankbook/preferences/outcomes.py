@@ -236,12 +236,14 @@ def _mapped(cells, results):
 
 def _numeric(cells, numbers, points):
     """Read numbers if their meaning is certain."""
+    named, found = cells.winners({}), None
     if min(numbers) < 0:
-        return cells.read("goals of the home side minus those of the other", numbers, True)
-    if 0.5 in numbers and None not in points:
-        return cells.read("points of the home side", points)
-    named = cells.winners({})
-    if isinstance(named, Outcomes) and not set(cells.texts) <= set("0123"):
+        found = cells.read("goals of the home side minus those of the other", numbers, True)
+    elif 0.5 in numbers and None not in points:
+        found = cells.read("points of the home side", points)
+    if not isinstance(named, Outcomes) and found is not None:
+        return found
+    if isinstance(named, Outcomes) and found is None and not set(cells.texts) <= set("0123"):
         return named
     few = ", ".join(sorted(cells.texts)[:3])
     raise ArgumentError(

@@ -72,6 +72,12 @@ ERRORS = [
         "result is 'A' in row 0, which may be",
         "--results winner",
     ),
+    (
+        "home,away,result\n-3,1,-3\n1,-3,1\n",
+        [],
+        "numbers (-3, 1), whose meaning is not certain",
+        "'winner'",
+    ),
     ("winner,loser\na,b\nb,\n", [], "t.csv: loser is nan in row 1", "a name in every row"),
     ("winner,loser\na,a\n", [], "winner and loser are both 'a' in row 0", "two different items"),
     (
