@@ -352,19 +352,19 @@ PREFERENCES = [
         "orders of floats",
         lambda: rb.Preferences.from_rankings([[0.5, 1.5]]),
         TypeError,
-        r"^orders\[0\] has dtype float64; expected",
+        r"^orders\[0\] is 0.5 in place 0; expected a name",
     ),
     (
         "orders negative",
         lambda: rb.Preferences.from_rankings([[0, 1], [2, -1]]),
         ValueError,
-        r"^orders\[1\] has -1 at index 1; expected",
+        r"^orders\[1\] is -1 in place 1; expected row numbers",
     ),
     (
         "orders beyond n_items",
         lambda: rb.Preferences.from_rankings([[0, 5]], n_items=3),
         ValueError,
-        r"^orders\[0\] has 5 at index 1; expected",
+        r"^orders\[0\] is 5 in place 1; expected items 0 to 2",
     ),
     (
         "orders repeat",
@@ -394,13 +394,13 @@ PREFERENCES = [
         "orders of an unknown name",
         lambda: rb.Preferences.from_rankings([["a", "b"], ["b", "c"]], items=["a", "b"]),
         ValueError,
-        r"^orders\[1\] is 'c' in row 1, which is not among the 2 items; expected",
+        r"^orders\[1\] is 'c' in place 1, which is not among the 2 items; expected",
     ),
     (
         "orders of names and n_items",
         lambda: rb.Preferences.from_rankings([["a", "b"]], n_items=2),
         ValueError,
-        r"^n_items is 2 and orders have names; expected",
+        r"^orders\[0\] is 'a' in place 0, and n_items is 2; expected row numbers",
     ),
     (
         "orders with items and n_items",
@@ -476,7 +476,7 @@ PREFERENCES = [
                 dict(item=[0, 1, 5]),
                 dict(n_items=3),
                 ValueError,
-                r"^item is 5 in row 2, which is not among the 3 items; expected",
+                r"^item is 5 in row 2; expected items 0 to 2",
             ),
             (
                 "items and n_items",
@@ -521,13 +521,13 @@ PREFERENCES = [
         "pairs of fractions",
         lambda: rb.Preferences.from_pairs([(0.5, 1)]),
         TypeError,
-        r"^winner has entries of type float64; expected",
+        r"^winner is 0.5 in row 0; expected a name",
     ),
     (
         "pairs negative",
         lambda: rb.Preferences.from_pairs([(0, -1)]),
         ValueError,
-        r"^loser has -1 at index 0; expected",
+        r"^loser is -1 in row 0; expected row numbers",
     ),
     (
         "pairs of an unknown name",
@@ -537,9 +537,9 @@ PREFERENCES = [
     ),
     (
         "pairs of numbers as text",
-        lambda: rb.Preferences.from_pairs([("0", "1")], items=[0, 1]),
+        lambda: rb.Preferences.from_pairs([("00", "1")], items=[0, 1]),
         ValueError,
-        r"^winner is '0' in row 0, .* items \(it has the int 0\); expected",
+        r"^winner is '00' in row 0, .* items \(it has '0'\); expected",
     ),
     (
         "pairs with oneself",
@@ -557,7 +557,7 @@ PREFERENCES = [
         "items text",
         lambda: rb.Preferences.from_pairs([("a", "b")], items="ab"),
         TypeError,
-        r"^items is a str; expected",
+        r"^items is 'ab'; expected a sequence of names",
     ),
     (
         "items a matrix",
@@ -821,15 +821,15 @@ PREFERENCES = [
     ),
     (
         "matches with a result in words",
-        lambda: rb.Preferences.from_matches(dict(home=["a"], away=["b"], result=["Home"])),
+        lambda: rb.Preferences.from_matches(dict(home=["a"], away=["b"], result=["Homes"])),
         ValueError,
-        r"^result is 'Home' in row 0; expected 'H', 'D' and 'A', 'home', 'away', 'tie', numbers",
+        r"^result is 'Homes' in row 0; expected 'H', 'D' and 'A', 'home', 'away', the name",
     ),
     (
         "matches without a result",
         lambda: rb.Preferences.from_matches(dict(home=["a"], away=["b"], result=[np.nan])),
         ValueError,
-        r"^result has NaN at index 0; expected",
+        r"^result is missing in row 0; expected",
     ),
     (
         "matches without goals",
@@ -2512,9 +2512,9 @@ DATA = [
     ),
     (
         "preferences in a file without their columns",
-        lambda tmp: rb.read_preferences(table(tmp), winner="y"),
+        lambda tmp: rb.read_preferences(table(tmp), "pairs", winner="q"),
         ValueError,
-        "csv has no column 'loser'; it has .* Say which is meant by loser=COLUMN, or give",
+        "csv has no columns 'q' and 'loser'; it has .* Say which are meant by winner=COLUMN, loser=",
     ),
     (
         "preferences between items that are none",

@@ -1003,7 +1003,7 @@ def test_constructors(examples):
         sign = rng.choice([-1, 1], len(lines))
         home, away = np.where(sign[:, None] > 0, lines, lines[:, ::-1]).T
         matches = dict(home=home, away=away, result=sign)
-        assert unweighted(rb.Preferences.from_matches(matches)) == kept
+        assert unweighted(rb.Preferences.from_matches(matches, results="difference")) == kept
         assert np.isclose(moved.prefs.weight.sum(), data.prefs.weight.sum(), rtol=1e-12)
         by_query = [rb.Preferences.from_scores(y, q).query_weighted() for q in (qid, 7 - qid)]
         assert np.allclose(*map(told, by_query), rtol=1e-12)

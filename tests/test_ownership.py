@@ -525,6 +525,7 @@ KEEPS_NOTHING = {
     "suggest_pairs",
     "to_json",
     "compare_solvers",
+    "Assumption",
     "Certificate",
     "Solution",
     "kernels",

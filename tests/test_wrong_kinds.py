@@ -82,7 +82,11 @@ TAKES = {
     **dict.fromkeys(["allow_plugins", "replace", "load", "maximize", "simultaneous"], {"true"}),
     **dict.fromkeys(["y", "y_score", "margin", "a", "b", "result", "rank"], {"minuses"}),
     **dict.fromkeys(["kernel", "object_kernel", "label_kernel"], {"function"}),
-    **dict.fromkeys(["winner", "loser", "home", "away", "first", "second", "item"], {"dates"}),
+    **dict.fromkeys(
+        ["winner", "loser", "home", "away", "first", "second", "item"],
+        {"dates", "minuses", "huge integers"},  # names
+    ),
+    "results": {"dict"},
     **dict.fromkeys(["qid", "session", "ranking", "query"], {"complexes", "dates", "minuses"}),
     "scores": {"minuses"},
     "orders": {"ragged"},  # whole numbers are rows, whatever their type
@@ -113,6 +117,7 @@ ALSO = {  # the same for a parameter of one call
         for name in ("from_pairs of a table", "from_matches")
     },
     ("from_matches", "home_advantage"): {"true"},
+    ("from_counts", "first"): {"empty"},
     **{
         (f"hazard.{name}", "times"): {"minus", "zero", "true", "minuses", "empty"} | POSITIVE
         for name in ("survival", "cumulative_hazard")
@@ -562,6 +567,7 @@ def test_there_are_a_thousand_short_cases_and_every_public_function_has_some():
     named = {function.__qualname__.split(".")[0] for function, _, _ in CALLS.values()}
     makers = {"dask_blocks", "read_blocks", "Certificate", "RegularizationPath", "SolutionPath"}
     makers |= {
+        "Assumption",
         "OrderIntervals",
         "PairLoss",
         "Solver",

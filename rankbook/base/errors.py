@@ -46,4 +46,10 @@ class Assumption(UserWarning):
 
     Every decision about a table that its caller did not state is reported by this class, so
     ``warnings.simplefilter("error", rb.Assumption)`` refuses all of them.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> issubclass(rb.Assumption, UserWarning)
+    True
     """

@@ -267,8 +267,8 @@ def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
         return _looked_up(columns, _as_index(items), unit)
     found = {argument: as_names(argument, column, unit=unit) for argument, column in columns.items()}
     whole = all(names.dtype.kind == "i" for names in found.values())
-    if items is not None:
-        as_choice("items", items, ("rows", "names"))
+    if items not in (None, "rows", "names"):
+        raise ArgumentError(f"items is {items!r}", "a sequence of names, 'rows' or 'names'")
     if items == "rows" or items is None and whole and not table:
         return *_row_numbers(found, n_items, unit, sure=items == "rows"), None
     from pandas import factorize

@@ -168,7 +168,8 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
     ValueError
         If a result is missing, unknown or ambiguous. O(m).
     """
-    if not (results is None or isinstance(results, dict) or results in RESULTS):
+    known = results is None or isinstance(results, dict)
+    if not (known or isinstance(results, str) and results in RESULTS):
         raise ArgumentError(f"results is {results!r}", f"{', '.join(map(repr, RESULTS))} or a dict")
     if _are_two(matches, result, sides[0].size):
         if results not in (None, "difference"):
