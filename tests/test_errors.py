@@ -2514,7 +2514,7 @@ DATA = [
         "preferences in a file without their columns",
         lambda tmp: rb.read_preferences(table(tmp), "pairs", winner="q"),
         ValueError,
-        "csv has no columns 'q' and 'loser'; it has .* Say which are meant by winner=COLUMN, loser=",
+        "csv has no columns 'q' and 'loser'; it has .* Say which are meant by winner=COLUMN",
     ),
     (
         "preferences between items that are none",
