@@ -62,7 +62,9 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
     used = np.unique(prefs.item if is_orders else np.r_[prefs.better, prefs.worse])
     if used.size < 2:
         raise ArgumentError(f"MATCHES compares {used.size} items", "at least two")
-    prefs = prefs if used.size == prefs.n_items else prefs[used]
+    if idle := prefs.n_items - used.size:
+        warn(Assumption(f"MATCHES has {idle} items without a comparison, which are left out."))
+        prefs = prefs[used]
     names = used if prefs.items is None else prefs.items
     n, weight = prefs.n_items, prefs.weight
     X = csr_array(eye_array(n))

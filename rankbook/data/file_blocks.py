@@ -352,7 +352,7 @@ class CSVText(TextTable):
         import pandas as pd
 
         options, first = self.reader.how | self.reader.options(roles.names), 0
-        with open_csv(self, options["sep"]) as stream:
+        with open_csv(self, options["sep"], self.reader.has_spaces) as stream:
             with csv_errors(self):
                 frames = pd.read_csv(stream, chunksize=rows, **options)
             while True:

@@ -9,6 +9,7 @@ from ..base.errors import ArgumentError
 from ..base.validation import as_choice
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
+from .explain import explain
 from .preflib import is_preflib, read_preflib
 from .table import as_source, check_names, csv_errors, head_of, open_csv, read_parquet
 
@@ -47,7 +48,7 @@ def read_wins(path):
         mark, skipped = head_of(source)
         mark = mark if source.kind == "CSV text" else "\t"
         how = dict(sep=mark, skiprows=skipped, skipinitialspace=True, encoding="utf-8-sig")
-        with csv_errors(source), open_csv(source, mark) as stream:
+        with csv_errors(source), open_csv(source, mark, True) as stream:
             frame = pd.read_csv(stream, **how, header=None, dtype=str, keep_default_na=False)
         frame = frame.fillna("").set_index(0)
         frame = frame.set_axis(frame.iloc[0], axis=1).iloc[1:]
@@ -91,8 +92,13 @@ class WholeFile:
         """Return preferences or orders; `items` are all alternatives of a file by default."""
         try:
             if self.form == "wins":
-                return self.kind.from_wins(read_wins(self.source), items=items)
+                wins = read_wins(self.source)
+                rows = [("the first", "names of the winners", "the form"), ("others", "losers", "")]
+                explain(self.source, f"a win matrix of {len(wins)} rows", rows)
+                return self.kind.from_wins(wins, items=items)
             found = read_preflib(self.source)
+            what = f"{len(found.orders)} orders of {found.weight.sum():g} voters (by its ending)"
+            explain(self.source, what, [("number before an order", "weight", "its format")])
             items = found.items if items is None else items
             options = dict(items=items, weight=found.weight, **self.columns)
             return self.kind.from_rankings(found.orders, **options)

@@ -393,6 +393,13 @@ def head_of(source):
     return mark, wide[0] if skipped else 0
 
 
+def open_csv(source, separator, spaces):
+    """Open a binary stream of CSV text; if there are `spaces`, those after cells are removed."""
+    if not spaces:
+        return source.open()
+    return io.BufferedReader(Trimmed(source.open(), separator), STEP // 16)
+
+
 class Trimmed(io.RawIOBase):
     """Stream of CSV text without the spaces that follow unquoted cells.
 
@@ -429,20 +436,17 @@ class Trimmed(io.RawIOBase):
         super().close()
 
 
-def open_csv(source, separator):
-    """Open a binary stream of CSV text, in which no space follows an unquoted cell."""
+def has_spaces(source, separator):
+    """Return whether a space or tab may follow a cell of CSV text."""
     spaces = [b" "] if separator == "\t" else [b" ", b"\t"]
     ends = [space + end for space in spaces for end in (separator.encode(), b"\n", b"\r")]
     with source.open() as stream:
         step = b""
         while piece := stream.read(2**18):
             step = step[-1:] + piece
-            if any(end in step for end in ends):
-                break
-        else:
-            if step[-1:] not in spaces:
-                return source.open()
-    return io.BufferedReader(Trimmed(source.open(), separator), STEP // 16)
+            if any(space in step for space in spaces) and any(end in step for end in ends):
+                return True
+    return step[-1:] in spaces
 
 
 @contextmanager
@@ -487,6 +491,7 @@ class CSVReader:
         mark, skipped = head_of(source)
         self.how = dict(sep=separator or mark, skipinitialspace=True, encoding="utf-8")
         self.how |= dict(skiprows=skipped)
+        self.has_spaces = has_spaces(source, self.how["sep"])
         with csv_errors(source):
             header = self._read(header=None, nrows=1, dtype=str, keep_default_na=False)
         self.columns = names = [str(name) for name in header.iloc[0]]
@@ -504,8 +509,12 @@ class CSVReader:
     def _read(self, **options):
         import pandas as pd
 
-        with open_csv(self.source, self.how["sep"]) as stream:
+        with self.open() as stream:
             return pd.read_csv(stream, **self.how | options)
+
+    def open(self):
+        """Open a binary stream of the text, in which no space follows an unquoted cell."""
+        return open_csv(self.source, self.how["sep"], self.has_spaces)
 
     def options(self, names):
         """Return arguments of :func:`pandas.read_csv` that read some columns as names."""

@@ -98,16 +98,20 @@ class _Cells:
     """
 
     def __init__(self, column, sides, tie):
-        cells = [_cell(value) for value in column.tolist()]
-        played = np.ones(len(cells), bool) if tie is None else ~tie
-        number = {}
-        code = [number.setdefault(c, len(number)) if p else -1 for c, p in zip(cells, played)]
-        self.code, self.texts = np.array(code, dtype=int), list(number)
-        if None in number:
+        from pandas import factorize
+
+        codes, values = factorize(column)
+        texts = [*map(_cell, values), None]
+        missing = np.array([text is None for text in texts])[codes]
+        played = np.ones(column.size, bool) if tie is None else ~tie
+        if (missing & played).any():
             raise ArgumentError(
-                f"result is missing in row {code.index(number[None])}",
+                f"result is missing in row {int(np.argmax(missing & played))}",
                 "a result in every row, such as 'tie' where no side won",
             )
+        self.code = np.full(column.size, -1)
+        used, self.code[played] = np.unique(codes[played], return_inverse=True)
+        self.texts = [texts[k] for k in used]
         self.home, self.away = sides
 
     def read(self, reading, values, is_difference=False):
