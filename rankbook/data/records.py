@@ -5,7 +5,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from os import PathLike
 from typing import Any, Literal
 
@@ -306,41 +306,16 @@ def read_records(kind, path, form, columns, more=()):
     for name in columns:
         if name not in options:
             raise unknown_name("columns", name, options)
-    roles, reasons, missing = {}, {}, []
-    for role, (required, role_kind) in roles_of(form).items():
-        if role not in options and role_kind != "names":
-            continue
-        column = columns.get(role)
-        if isinstance(column, str | list | tuple) and not isinstance(column, int):
-            roles[role], reasons[role] = column, "given" if role in asked else "it is beside winner"
-        elif column is None and role_kind == "names":
-            counts = [columns["weight"]] if isinstance(columns.get("weight"), str) else []
-            items = [name for name in known if name not in counts]
-            roles[role] = find_order_columns(source, reader, items)
-            reasons[role] = "all columns are items, the best first"
-        elif column is None and (required or role == "tie"):
-            roles[role], reasons[role] = same_name(known, role), "its name"
-            if roles[role] is None:
-                del roles[role]
-                missing += [role] * required
-    named = lambda role: [roles[role]] if isinstance(roles[role], str) else list(roles[role])
-    lost = {role: c for role in roles for c in named(role) if c not in known}
-    lost |= {role: role for role in missing}
-    if lost:
-        what, are = ("columns", "are") if len(lost) > 1 else ("column", "is")
-        raise ValueError(
-            f"{source} has no {what} {' and '.join(map(repr, lost.values()))}; it has "
-            f"{', '.join(map(str, known))}. Say which {are} meant by "
-            f"{', '.join(f'{name}=COLUMN' for name in lost)}, or give another form."
-        )
+    roles, reasons = find_columns(reader, form, columns, options)
+    reasons |= {role: "it is beside winner" for role in columns.keys() - asked.keys()}
     for column in more:
         if column not in known:
             raise unknown_name("group", column, known)
-    kinds = {role: role_kind for role, (_, role_kind) in roles_of(form).items()}
-    text = [c for role in roles if kinds[role] for c in named(role)]
-    if form == "matches" and len(named("result")) == 2:  # goals
-        text = [c for c in text if c not in named("result")]
-    wanted = list(dict.fromkeys([*(c for role in roles for c in named(role)), *more]))
+    named = {role: [c] if isinstance(c, str) else list(c) for role, c in roles.items()}
+    is_text = {role: bool(role_kind) for role, (_, role_kind) in roles_of(form).items()}
+    is_text["result"] = len(named.get("result", ())) == 1  # two columns contain goals
+    text = [c for role in roles if is_text[role] for c in named[role]]
+    wanted = list(dict.fromkeys([*chain.from_iterable(named.values()), *more]))
     beside = QUERY_NAMES if form == "clicks" else ()  # from_clicks warns of names they share
     read = dict.fromkeys([*wanted, *(c for c in beside if c in known)])
     frame = reader.read([*text, *more], list(read))
@@ -355,6 +330,37 @@ def read_records(kind, path, form, columns, more=()):
     records = Records(source, kind, form, frame, columns, roles)
     explain_records(records, why, reasons, more, left_over)
     return records
+
+
+def find_columns(reader, form, columns, options):
+    """Return the column, or list of columns, of each role, and the reasons; refuse missing ones."""
+    known, roles, reasons, missing = list(reader.columns), {}, {}, []
+    for role, (required, kind) in roles_of(form).items():
+        column = columns.get(role)
+        if role not in options and kind != "names":
+            continue
+        if isinstance(column, str | list | tuple):
+            roles[role], reasons[role] = column, "given"
+        elif column is None and kind == "names":
+            items = [name for name in known if name != columns.get("weight")]
+            roles[role] = find_order_columns(reader.source, reader, items)
+            reasons[role] = "all columns are items, the best first"
+        elif column is None and (required or role == "tie"):
+            if (found := same_name(known, role)) is not None:
+                roles[role], reasons[role] = found, "its name"
+            else:
+                missing += [role] * required
+    given = [(role, [c] if isinstance(c, str) else c) for role, c in roles.items()]
+    lost = {role: c for role, some in given for c in some if c not in known}
+    lost |= {role: role for role in missing}
+    if lost:
+        what, are = ("columns", "are") if len(lost) > 1 else ("column", "is")
+        raise ValueError(
+            f"{reader.source} has no {what} {' and '.join(map(repr, lost.values()))}; it has "
+            f"{', '.join(map(str, known))}. Say which {are} meant by "
+            f"{', '.join(f'{name}=COLUMN' for name in lost)}, or give another form."
+        )
+    return roles, reasons
 
 
 def note_counts(source, left_over, roles, options):
@@ -381,9 +387,10 @@ def explain_records(records, why, reasons, more, left_over):
         tie = records.roles.get("tie")
         tie = None if tie is None else records.frame[tie].to_numpy(dtype=bool)
         how = records.columns["result"], sides, records.columns.get("results"), tie, names
-        found = read_outcomes(records.frame, *how)
-        counts = ", ".join(f"{count} {name}" for name, count in found.counts.items())
-        facts.append(f"results: {found.reading} ({counts})")
+        with suppress(ValueError):  # the reader raises it, too, with the name of the file
+            found = read_outcomes(records.frame, *how)
+            counts = ", ".join(f"{count} {name}" for name, count in found.counts.items())
+            facts.append(f"results: {found.reading} ({counts})")
     what = f"{len(records.frame)} rows of form {records.form} ({why})"
     explain(records.source, what, roles, left_over, facts)
 
