@@ -6,9 +6,9 @@ import re
 import sys
 from pathlib import Path
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, Assumption
 from ..base.files import write_whole
-from ..base.limits import import_extra, written_out
+from ..base.limits import import_extra, warn, written_out
 from ..base.tables import in_line
 from ..base.validation import unknown_name
 
@@ -162,14 +162,20 @@ def svmlight_lines(data):
     if data.qid is None:
         order, queries = np.arange(len(data.y)), np.full(len(data.y), "")
     else:
-        order = np.argsort(pd.factorize(data.qid)[0], kind="stable")
-        queries = np.array([f" qid:{q}" for q in data.qid])
+        number, qid = pd.factorize(data.qid)[0], data.qid
+        if qid.dtype.kind not in "iu":
+            qid = number + 1
+            text = f"query id {data.qid[0]!r} is written as 1, and others by number"
+            warn(Assumption(f"SVMlight text has integers as query ids: {text}."))
+        order = np.argsort(number, kind="stable")
+        queries = np.array([f" qid:{q}" for q in qid])
     for row in order:
         here = slice(X.indptr[row], X.indptr[row + 1])
         entries = zip(X.indices[here].tolist(), X.data[here].tolist())
         words = "".join(f" {j + 1}:{x!r}" for j, x in entries if x)
         label = float(data.y[row])
-        name = "" if data.item_names is None else f" #docid = {data.item_names[row]}"
+        name = "" if data.item_names is None else data.item_names[row]
+        name = f" #docid = {name}" if name else ""
         yield f"{int(label) if label.is_integer() else repr(label)}{queries[row]}{words}{name}\n"
 
 

@@ -296,6 +296,10 @@ def test_documents_keep_their_names_in_runs(tmp_path, monkeypatch):
     (tmp_path / "g.csv").write_text("qid,docid,y,x\n1,0012,0,1\n1,,1,2\n")
     said = refused("predict", "m.rankbook", "g.csv", "-o", "run.trec")
     assert "name is '' in row 1" in said
+    assert "'1.1' is written as 1" in run("convert", "d.csv", "d.svm", "--target", "y").stderr
+    lines = (tmp_path / "d.svm").read_text().splitlines()
+    assert [line.split()[1] for line in lines] == ["qid:1", "qid:1", "qid:2", "qid:2"]
+    assert [line.split()[-1] for line in lines] == ["0012", "3", "012", "NA"]
     done("convert", "g.csv", "g2.csv", "--target", "y")
     assert pd.read_csv("g2.csv", dtype=str, keep_default_na=False).docid.tolist() == ["0012", ""]
 
