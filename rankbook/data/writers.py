@@ -165,7 +165,7 @@ def svmlight_lines(data):
         number, qid = pd.factorize(data.qid)[0], data.qid
         if qid.dtype.kind not in "iu":
             qid = number + 1
-            text = f"query id {data.qid[0]!r} is written as 1, and others by number"
+            text = f"query id {str(data.qid[0])!r} is written as 1, and others by number"
             warn(Assumption(f"SVMlight text has integers as query ids: {text}."))
         order = np.argsort(number, kind="stable")
         queries = np.array([f" qid:{q}" for q in qid])
