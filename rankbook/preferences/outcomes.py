@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,13 +13,13 @@ from .names import as_names, as_text, column_names, column_of, whole_number
 RESULTS = ("difference", "winner", "points")
 AHEAD = dict(home=1.0, tie=0.0, away=-1.0)
 TIES = ("tie", "draw", "both", "both_bad", "bothbad", "tie (bothbad)", "tie (both bad)")
+LETTERS = dict(H=1.0, D=0.0, A=-1.0)
 WORDS = {
-    "letters H, D and A": dict(h=1.0, d=0.0, a=-1.0),
     "home and away": dict(home=1.0, away=-1.0),
     "left and right": dict(left=1.0, right=-1.0),
 }
 HALVES = {"1/2": 0.5, "½": 0.5}
-_SCORE = r"(\d+(?:\.\d+)?|1/2|½)"
+_SCORE = r"((?:0|[1-9]\d{0,2})(?:\.\d+)?|1/2|½)"  # no part of a date or a time such as 05
 _SCORES = re.compile(rf"{_SCORE}\s*[-:–]\s*{_SCORE}")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
@@ -51,7 +52,7 @@ class Outcomes:
 def _cell(value):
     """Return the text of a cell, a whole number without decimals; None for a missing one."""
     if isinstance(value, str):
-        return value.strip() or None
+        return str(value) if value.strip() else None
     number = whole_number(value)
     if number is None:
         return None if value is None or value != value else str(value)
@@ -60,12 +61,13 @@ def _cell(value):
 
 def _number(text):
     """Return the number that a text is, else None."""
+    text = text.strip()
     return float(text) if _NUMBER.fullmatch(text) else HALVES.get(text)
 
 
 def _lead(text):
     """Return the lead of the first side in a text such as 2-1 or 1/2-1/2, else None."""
-    found = _SCORES.fullmatch(text)
+    found = _SCORES.fullmatch(text.strip())
     return _number(found[1]) - _number(found[2]) if found else None
 
 
@@ -121,22 +123,22 @@ class _Cells:
         ahead = np.r_[np.array(values, dtype=float), 0.0][self.code]
         return Outcomes(ahead, reading, is_difference)
 
-    def winners(self, known):
-        """Return outcomes where a text in the dict `known` has its value, and others are winners.
-
-        The row of the first text that is neither is returned instead, if there is one.
-        """
-        given = [known.get(text, known.get(text.casefold())) for text in self.texts]
-        ahead = np.r_[[np.nan if v is None else v for v in given], 0.0][self.code]
+    @cached_property
+    def named(self):
+        """1 in rows whose text is the name of the home side, -1 of the away side, else NaN."""
         texts = np.array([*self.texts, None], dtype=object)[self.code]
-        is_home, is_away = texts == self.home, texts == self.away
-        named = np.where(is_home, 1.0, np.where(is_away, -1.0, np.nan))
-        both = np.flatnonzero((is_home | is_away) & ~np.isnan(ahead) & (ahead != named))
-        ahead = np.where(np.isnan(ahead), named, ahead)
-        wrong = np.r_[both, np.flatnonzero(np.isnan(ahead))]
-        if wrong.size:
-            return int(wrong.min())
-        return Outcomes(ahead, "the name of the winner")
+        return np.where(texts == self.home, 1.0, np.where(texts == self.away, -1.0, np.nan))
+
+    def winners(self, values, names_first=False):
+        """Return outcomes from a value for each text, or None, and otherwise names of winners.
+
+        The first row whose text is neither is returned instead, if there is one.
+        """
+        ahead = np.array([*(np.nan if v is None else v for v in values), 0.0])[self.code]
+        first, second = (self.named, ahead) if names_first else (ahead, self.named)
+        ahead = np.where(np.isnan(first), second, first)
+        wrong = np.flatnonzero(np.isnan(ahead))
+        return int(wrong[0]) if wrong.size else Outcomes(ahead, "the name of the winner")
 
     def at(self, row):
         """Return the text of a row."""
@@ -190,7 +192,8 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
     if isinstance(results, dict):
         return _mapped(cells, results)
     if results == "winner":
-        return _sure(cells, cells.winners(dict.fromkeys(TIES, 0.0)), "the name of a side, or 'tie'")
+        found = cells.winners(list(map(_tie, cells.texts)), names_first=True)
+        return _sure(cells, found, "the name of a side, or 'tie'")
     numbers = [_number(text) for text in cells.texts]
     if results == "difference":
         found = cells.read("goals of the home side minus those of the other", numbers, True)
@@ -203,6 +206,11 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
     if cells.texts and None not in numbers:
         return _numeric(cells, numbers, points)
     return _worded(cells, side_words(*names), names)
+
+
+def _tie(text):
+    """Return 0 for a word that means a tie, else None."""
+    return 0.0 if text.strip().casefold() in TIES else None
 
 
 def _are_two(matches, result, m):
@@ -232,16 +240,27 @@ def _mapped(cells, results):
     wrong = next((value for value in results.values() if value not in AHEAD), None)
     if wrong is not None:
         raise ArgumentError(f"results has the value {wrong!r}", "'home', 'tie' or 'away'")
-    known = {_cell(key): AHEAD[value] for key, value in results.items()}
-    if found := cells.read("as given by results", [known.get(text) for text in cells.texts]):
+    known = {}
+    for key, value in results.items():
+        if known.setdefault(_key(key), AHEAD[value]) != AHEAD[value]:
+            raise ArgumentError(f"results has two meanings for {_key(key)!r}", "one for each cell")
+    values = [known.get(_key(text)) for text in cells.texts]
+    if found := cells.read("as given by results", values):
         return found
     keys = ", ".join(map(repr, known))
-    return _sure(cells, cells.winners(known), f"one of {keys} of results, or the name of a side")
+    return _sure(cells, cells.winners(values), f"one of {keys} of results, or the name of a side")
+
+
+def _key(cell):
+    """Return the text of a cell as a key of a mapping, in which 1.0 is 1."""
+    text = (_cell(cell) or "").strip()
+    number = _number(text)
+    return text if number is None or number % 1 else f"{number:.0f}"
 
 
 def _numeric(cells, numbers, points):
     """Read numbers if their meaning is certain."""
-    named, found = cells.winners({}), None
+    named, found = cells.winners([None] * len(numbers)), None
     if min(numbers) < 0:
         found = cells.read("goals of the home side minus those of the other", numbers, True)
     elif 0.5 in numbers and None not in points:
@@ -260,26 +279,38 @@ def _numeric(cells, numbers, points):
 
 def _worded(cells, own, names):
     """Read text by the only vocabulary that has all of it, or by the names of the winners."""
-    ties, leads = dict.fromkeys(TIES, 0.0), [_lead(text) for text in cells.texts]
-    named, small = f"the sides {names[0]} and {names[1]}", [t.casefold() for t in cells.texts]
-    sure = cells.read(named, [(ties | own).get(t, ties.get(t.casefold())) for t in cells.texts])
-    vocabularies = {named: {word.casefold(): sign for word, sign in own.items()}} | WORDS
-    found = [sure, cells.read("goals of both sides", leads, True)]
-    for reading, words in vocabularies.items() if sure is None else ():
-        found.append(cells.read(reading, [(ties | words).get(text) for text in small]))
+    texts, ties = [text.strip() for text in cells.texts], list(map(_tie, cells.texts))
+    either = lambda words: [t if w is None else w for w, t in zip(words, ties)]
+    exact = [own.get(text) for text in texts]
+    small = {word.casefold(): sign for word, sign in own.items()}
+    named = f"the sides {names[0]} and {names[1]}"
+    found = [cells.read(named, either(exact))]
+    found.append(cells.read("letters H, D and A", either([LETTERS.get(text) for text in texts])))
+    found.append(cells.read("goals of both sides", list(map(_lead, texts)), True))
+    if found[0] is None:
+        lower = [LETTERS.get(text.upper()) if text.islower() else None for text in texts]
+        found.append(cells.read("letters h, d and a", either(lower)))
+        for reading, words in {named: small, **WORDS}.items():
+            found.append(cells.read(reading, either([words.get(t.casefold()) for t in texts])))
     winners = cells.winners(ties)
     found = [each for each in (*found, winners) if isinstance(each, Outcomes)]
     if not found:
-        known = {*ties, *(word for words in vocabularies.values() for word in words)}
-        rows = [_first(cells, [True if text in known else None for text in small]), winners]
+        known = {*small, *LETTERS, *(word for words in WORDS.values() for word in words)}
+        sure = [t if t is not None else True if x in known else None for x, t in zip(texts, ties)]
+        rows = [_first(cells, sure), winners]
         own = [repr(name) for name in names if name is not None]
         raise ArgumentError(
             f"result is {cells.at(row := max(rows))!r} in row {row}",
             f"'H', 'D' and 'A', {', '.join(own)}{', ' * bool(own)}the name of the winner, 'tie', "
             "goals such as '2-1', or results= with the meaning of each cell",
         )
-    for other in found[1:]:
-        differ = np.flatnonzero(np.sign(other.ahead) != np.sign(found[0].ahead))
+    others = [*found[1:], Outcomes(cells.named, "the name of the winner")]
+    if found[0] is not winners:  # a word may be the name of a side as well
+        ahead = np.array([*(np.nan if v is None else v for v in exact), np.nan])[cells.code]
+        others.append(Outcomes(ahead, named))
+    for other in others:
+        differ = np.sign(other.ahead) != np.sign(found[0].ahead)
+        differ = np.flatnonzero(differ & ~np.isnan(other.ahead))
         if differ.size:
             raise ArgumentError(
                 f"result is {cells.at(differ[0])!r} in row {differ[0]}, which may be "
