@@ -2,6 +2,8 @@
 
 import inspect
 import logging
+import re
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,9 +15,10 @@ import numpy as np
 
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import warn
-from ..base.validation import as_choice, unknown_name
+from ..base.validation import as_choice, as_vector, unknown_name
 from ..preferences.events import QUERY_NAMES
 from ..preferences.graph import Preferences
+from ..preferences.names import column_of, flags_of
 from ..preferences.orders import Orders
 from ..preferences.outcomes import read_outcomes, side_words
 from .explain import LOG, explain
@@ -28,7 +31,7 @@ FORMS = {
     "pairs": "winner*:name loser*:name weight margin tie pair_features",
     "matches": "home*:name away*:name result*:result tie weight pair_features",
     "clicks": "session*:name item*:name rank* click* propensity query:name",
-    "rankings": "ranking*:name item*:name rank* weight",
+    "rankings": "ranking*:name item*:name rank* weight",  # or rating, a negative rank
     "orders": "item*:names weight",
     "counts": "first*:name second*:name wins_first* wins_second* tie",
     "wins": "",
@@ -70,27 +73,42 @@ class Records:
     columns: dict
     roles: dict = field(default_factory=dict)
 
-    def make(self, items=None, rows=None):
-        """Return preferences or orders of all rows, or of some of them."""
+    def make(self, items=None, rows=None, **more):
+        """Return preferences or orders of all rows, or of some of them.
+
+        `more` replaces arguments of the method.
+        """
         frame = self.frame if rows is None else self.frame.iloc[rows].reset_index(drop=True)
         method = getattr(self.kind, METHODS.get(self.form, f"from_{self.form}"))
+        columns = self.columns | more
         try:
             if self.form != "orders":
-                return method(frame, items=items, **self.columns)
-            columns, item = dict(self.columns), self.roles["item"]
+                return method(frame, items=items, **columns)
+            item = self.roles["item"]
             if "weight" in columns:
                 columns["weight"] = frame[columns["weight"]].to_numpy()
             orders = orders_of(self.source, frame[[item] if isinstance(item, str) else list(item)])
             return method(orders, items="names" if items is None else items, **columns)
         except ArgumentError as error:
-            where = f"{self.source}: {error.argument}"
-            if self.form == "orders" and error.argument.startswith("orders["):
-                where = f"{self.source}: row {error.argument[7:-1]}"
-            elif error.argument not in self.roles:
+            role, _, index = error.argument.removesuffix("]").partition("[")
+            where, column = f"{self.source}: {role}", self.roles.get(role, role)
+            if role == "orders" and index:
+                where = f"{self.source}: row {index}"
+            elif role not in self.roles:
+                error.add_note(f"in {self.source}")
                 raise
-            elif (column := self.roles[error.argument]) != error.argument:
-                where += f" (column {column!r})"
+            elif column != role:
+                where += f" (column {column[int(index)] if index else column!r})"
             raise error.renamed(where) from error
+
+    def outcomes(self):
+        """Return the outcomes of matches."""
+        frame, names = self.frame, [self.roles["home"], self.roles["away"]]
+        sides = [column_of(frame, "home", name) for name in names]
+        tie = self.roles.get("tie")
+        tie = None if tie is None else flags_of("tie", column_of(frame, "tie", tie))
+        results = self.columns.get("results")
+        return read_outcomes(frame, self.columns["result"], sides, results, tie, names)
 
     def make_grouped(self, group, items=None):
         """Return preferences, and the number (m,) of the group of each.
@@ -113,9 +131,18 @@ class Records:
                     f"{self.source} has two values",
                     f"one group for each {UNITS[self.form]}",
                 )
+        if self.form == "counts":
+            raise ArgumentError(f"group is {group!r} beside counts", "single votes or matches")
         names = range(whole.n_items) if whole.items is None else whole.items
-        rows = self.frame.groupby(group, sort=False).indices.values()
-        parts = [self.make(names, rows=of_group) for of_group in rows]
+        rows, parts, more = self.frame.groupby(group, sort=False).indices.values(), [], {}
+        ahead = self.outcomes().ahead if self.form == "matches" else None
+        with warnings.catch_warnings():  # whatever is to be said, the whole file said
+            warnings.simplefilter("ignore", Assumption)
+            for chosen in rows:
+                if ahead is not None:  # a group alone may not tell what its results mean
+                    goals = ahead[chosen], np.zeros(len(chosen))
+                    more = dict(result=goals, results=None, tie=None)
+                parts.append(self.make(names, chosen, **more))
         columns = ["better", "worse", "weight", "margin"]
         columns += ["pair_features"] * (parts[0].pair_features is not None)
         better, worse, *more = (np.concatenate([getattr(p, c) for p in parts]) for c in columns)
@@ -264,7 +291,7 @@ def same_name(columns, name):
     """Return the column with a name, or the only one with it in other capitals; else None."""
     if name in columns:
         return name
-    found = [column for column in columns if column.casefold() == name.casefold()]
+    found = [column for column in columns if str(column).casefold() == name.casefold()]
     return found[0] if len(found) == 1 else None
 
 
@@ -294,6 +321,9 @@ def read_records(kind, path, form, columns, more=()):
     source = as_source(path)
     reader = FrameReader(source)
     known = list(reader.columns)
+    is_rated = "rating" in columns and form in (None, "rankings")
+    if is_rated:  # a higher rating is a better rank
+        columns = {"rank" if name == "rating" else name: c for name, c in columns.items()}
     asked, why = columns, "as given"
     arguments = {name for each in forms if form in (None, each) for name in options_of(kind, each)}
     for name in columns:
@@ -307,7 +337,7 @@ def read_records(kind, path, form, columns, more=()):
         if name not in options:
             raise unknown_name("columns", name, options)
     roles, reasons = find_columns(reader, form, columns, options)
-    reasons |= {role: "it is beside winner" for role in columns.keys() - asked.keys()}
+    reasons |= {role: why for role in columns.keys() - asked.keys()}
     for column in more:
         if column not in known:
             raise unknown_name("group", column, known)
@@ -321,6 +351,9 @@ def read_records(kind, path, form, columns, more=()):
     frame = reader.read([*text, *more], list(read))
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
+    if is_rated and form == "rankings":
+        rating = as_vector("rating", frame[roles["rank"]].to_numpy())
+        frame, reasons["rank"] = frame.assign(**{roles["rank"]: -rating}), "given, as a rating"
     if form == "orders":
         columns = {name: value for name, value in columns.items() if name != "item"}
     else:
@@ -382,13 +415,8 @@ def explain_records(records, why, reasons, more, left_over):
     roles += [(column, "group", "given") for column in more]
     facts = []
     if records.form == "matches":
-        sides = [records.frame[records.roles[side]].to_numpy() for side in ("home", "away")]
-        names = [records.roles[side] for side in ("home", "away")]
-        tie = records.roles.get("tie")
-        tie = None if tie is None else records.frame[tie].to_numpy(dtype=bool)
-        how = records.columns["result"], sides, records.columns.get("results"), tie, names
         with suppress(ValueError):  # the reader raises it, too, with the name of the file
-            found = read_outcomes(records.frame, *how)
+            found = records.outcomes()
             counts = ", ".join(f"{count} {name}" for name, count in found.counts.items())
             facts.append(f"results: {found.reading} ({counts})")
     what = f"{len(records.frame)} rows of form {records.form} ({why})"
@@ -414,12 +442,22 @@ def suggest_matches(reader):
     if home is None or share(home, away) < 0.2:
         return None
     sides = [frame[side].to_numpy() for side in (home, away)]
-    for column in frame:
-        if column not in (home, away):
-            with suppress(ValueError):
-                read_outcomes(frame, column, sides, names=(home, away))
-                return dict(form="matches", home=home, away=away, result=column)
-    return dict(form="pairs", winner=home, loser=away)
+    more, rest = (
+        dict(form="matches", home=home, away=away),
+        [c for c in frame if c not in (home, away)],
+    )
+    for column in rest:
+        with suppress(ValueError):
+            read_outcomes(frame, column, sides, names=(home, away))
+            return more | dict(result=column)
+    goals = [c for c in rest if frame[c].str.fullmatch(r"\d+(\.\d+)?").all()]
+    both = [pair for pair in combinations(goals, 2) if are_sides(*pair)]
+    if len(both) == 1:
+        return more | dict(result=",".join(both[0]))
+    named = [c for c in rest if re.search("result|winner|won|wins|score|outcome", c, re.IGNORECASE)]
+    if len(named) == 1:  # the next error asks what its cells mean
+        return more | dict(result=named[0])
+    return None if rest else dict(form="pairs", winner=home, loser=away)
 
 
 def find_form(reader, form, columns, forms):
@@ -447,18 +485,14 @@ def find_form(reader, form, columns, forms):
                 warn(Assumption(f"{said} is the result; home= and away= name other columns."))
             others = {name: value for name, value in columns.items() if name != "winner"}
             more = dict(home=home, away=away, result=winner)
-            return (
-                "matches",
-                more | others,
-                f"column {winner} and two items, {home} and {away}: {why}",
-            )
+            return "matches", more | others, f"{why}, beside the column {winner}"
     if form is not None:
         return form, columns, "as given"
     for name in forms[2:] if "matches" in forms else forms:
         if name not in ("orders", "wins") and whole(name):
             return name, columns, "it has the columns of this form"
     if "matches" not in forms:
-        return "orders", columns, "it has not the columns ranking, item and rank"
+        return "orders", columns, "it lacks the columns ranking, item and rank"
     raise UnknownForm(
         suggest_matches(reader),
         f"{reader.source} has the columns {', '.join(map(str, reader.columns))}, which are not "
@@ -474,13 +508,19 @@ def find_sides(reader, winner, columns):
     taken = {winner, *(c for c in columns.values() if isinstance(c, str))}
     taken |= {same_name(reader.columns, "tie")}
     rest = [column for column in reader.columns if column not in taken]
+    if one := [columns[side] for side in ("home", "away") if side in columns]:
+        beside = [
+            c for c in rest if are_sides(*([one[0], c] if "home" in columns else [c, one[0]]))
+        ]
+        both = [*one, *beside] if "home" in columns else [*beside, *one]
+        return (both, "their names") if len(beside) == 1 else None
     cells = set(reader.cells(winner))
     pairs = [(a, b) for i, a in enumerate(rest) for b in rest[i + 1 :] if are_sides(a, b)]
     named = [column for column in rest if column in cells]
     if len(named) == 2:
-        return named, f"named in {winner}"
+        return named, f"{winner} contains the names of columns"
     if len(named) == 1 and (beside := [pair for pair in pairs if named[0] in pair]):
-        return beside[0], f"named in {winner}"
+        return beside[0], f"{winner} contains the name of a column"
     if len(rest) == 2:
         return rest, "the only others"
     return (pairs[0], "their names") if len(pairs) == 1 else None
@@ -503,8 +543,8 @@ def find_order_columns(source, reader, known):
         if not cells[column] or cells[column] & joined or sum(map(len, rest)) == len(joined):
             continue  # it shares names with another column, or no two columns share names
         numbers = counts[column] and not all(counts[other] for other in known if other != column)
-        if len(cells[column]) < len(frame) and not numbers:
-            continue
+        if len(cells[column]) == 1 and not numbers:
+            continue  # such as an item that is always first
         what = "counts" if numbers else "names of voters"
         rest = [other for other in known if other != column]
         raise ValueError(

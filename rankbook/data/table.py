@@ -14,7 +14,7 @@ import zlib
 from array import array
 from collections.abc import Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
@@ -757,7 +757,11 @@ class Roles:
         for column in roles.intersection(self.names):
             with suppress(ValueError, TypeError):  # text stays, and is refused as a number
                 shared[column] = pd.to_numeric(frame[column])
-        return frame.assign(**shared) if shared else frame
+        if not shared:
+            return frame
+        if isinstance(frame, SparseTable):
+            return replace(frame, others=frame.others.assign(**shared))
+        return frame.assign(**shared)
 
     def read(self, source, frame, start=0, name="block"):
         """Make a :class:`rankbook.data.blocks.CheckedBlock` of a data frame from `source`.
@@ -959,7 +963,11 @@ def find_roles(  # noqa: PLR0913 -- a role each
     drop = column_names("drop", drop)
     features = None if features is None else column_names("features", features)
     _check_survival(source, given)
-    roles, because = dict(given), {role: "given" for role, column in given.items() if column}
+    notes, roles, because = (
+        [],
+        dict(given),
+        {role: "given" for role, column in given.items() if column},
+    )
     if time is not None:
         needs_target, roles["qid"] = False, qid or "none"
     if source.is_numbered:
@@ -983,7 +991,7 @@ def find_roles(  # noqa: PLR0913 -- a role each
             roles[role], because[role] = found[0], "its name"
             taken.add(found[0])
             if ending is not None:
-                warn(Assumption(ending.format(column=found[0], source=source, others=others)))
+                notes.append(ending.format(column=found[0], source=source, others=others))
     if roles["target"] is None and needs_target:
         raise ArgumentError(
             "target is None",
@@ -1012,6 +1020,8 @@ def find_roles(  # noqa: PLR0913 -- a role each
         (column, role, because.get(role, "its format")) for role, column in roles.items() if column
     ]
     some = ", ".join(map(str, features[:8])) + ", ..." * (len(features) > 8)
+    for note in notes:
+        warn(Assumption(note))
     left_over = [column for column in columns if column not in {*features, *roles.values()}]
     explain(source, "each row is an item", used, left_over, [f"features: {some}"])
     return Roles(tuple(features), **roles)

@@ -182,7 +182,7 @@ def order_weights(orders, weight, ranking, r):
 
     each = column_of(orders, "weight", weight)
     each = as_vector("weight", each, minimum=0.0)
-    ids = column_of(orders, "ranking", ranking, each.size)
+    ids = as_names("ranking", column_of(orders, "ranking", ranking, each.size))
     number = factorize(ids)[0]
     first = np.unique(number, return_index=True)[1]
     other = np.flatnonzero(each != each[first[number]])

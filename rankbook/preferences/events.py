@@ -32,7 +32,6 @@ from rankbook.preferences.names import (
     is_numbered,
     is_table,
     objects,
-    refuse_missing,
     refuse_twice,
     rows_of,
 )
@@ -330,8 +329,7 @@ def _table_rows(table, columns, items, n_items):
     item = column_of(table, "item", columns["item"])
     if not item.size:
         raise ArgumentError("the table has no row", "at least one row")
-    ids = column_of(table, "ranking", columns["ranking"], item.size)
-    refuse_missing("ranking", ids)
+    ids = as_names("ranking", column_of(table, "ranking", columns["ranking"], item.size))
     from pandas import factorize
 
     number = factorize(ids)[0]
@@ -520,8 +518,7 @@ def log_pairs(  # noqa: PLR0913 -- a column each
             )
         p = as_propensity(column_of(log, "propensity", propensity, m))
         weight = 1 / np.maximum(p, clip)
-    ids = column_of(log, "session", session, m)
-    refuse_missing("session", ids)
+    ids = as_names("session", column_of(log, "session", session, m))
     from pandas import factorize
 
     place = as_vector("rank", column_of(log, "rank", rank, m), m)

@@ -38,7 +38,7 @@ def column_of(table, argument, name, m=None):
                 "one of them, or an array with an entry for each row",
                 "Join columns of text first, as table['query'] + '/' + table['document'].",
             )
-        column = as_array(argument, name)
+        column = as_column(argument, name)
     else:
         known = column_names(table)
         if name not in known:
@@ -48,13 +48,23 @@ def column_of(table, argument, name, m=None):
                 f"{f'the columns {shown}' if known else 'no named columns'}",
                 "one of its columns, or an array with an entry for each row",
             )
-        column = as_array(argument, table[name])
+        column = as_column(argument, table[name])
     if column.ndim != 1 or m not in (None, column.size):
         raise ArgumentError(
             f"{argument} has shape {column.shape}",
             f"shape ({'m' if m is None else m},), an entry for each row",
         )
     return column
+
+
+def as_column(argument, values):
+    """Convert values to an array; a list with text keeps the types of its entries."""
+    if isinstance(values, list | tuple):
+        kinds = set(map(type, values))
+        is_mixed = len(kinds) > 1 and any(issubclass(kind, str) for kind in kinds)
+        if is_mixed or kinds == {int} and max(map(abs, values)) >= 2**63:
+            return objects(values)
+    return as_array(argument, values)
 
 
 def column_names(table):
@@ -72,7 +82,10 @@ def is_table(argument, value):
 
 
 def flags_of(argument, column, advice_on_2=""):
-    """Read a column of True and False, or 1 and 0, as booleans; `coded` is added to errors."""
+    """Read a column of True and False, or 1 and 0, as booleans.
+
+    `advice_on_2` is added to the error about the number 2.
+    """
     values = column.tolist()
     number = int | float | np.number | np.bool_
     wrong = [i for i, v in enumerate(values) if not (isinstance(v, number) and v in (0, 1))]
@@ -92,7 +105,9 @@ def features_of(table, value, m):
     named = [value] if isinstance(value, str) else value
     if isinstance(named, list | tuple) and named and all(isinstance(v, str) for v in named):
         columns = [column_of(table, "pair_features", name, m) for name in named]
-        value = np.column_stack([as_vector("pair_features", each, m) for each in columns])
+        names = ["pair_features"] if isinstance(value, str) else range(len(named))
+        names = [j if isinstance(j, str) else f"pair_features[{j}]" for j in names]
+        value = np.column_stack([as_vector(j, each, m) for j, each in zip(names, columns)])
     value = as_array("pair_features", value)
     value = as_matrix("pair_features", value[:, None] if value.ndim == 1 else value)
     if len(value) != m:
@@ -108,8 +123,10 @@ def refuse_missing(argument, column, unit="row"):
 
     missing = np.flatnonzero(isna(column))
     if missing.size:
+        value = column[missing[0]]
         raise ArgumentError(
-            f"{argument} is {column[missing[0]]} in {unit} {missing[0]}", f"a name in every {unit}"
+            f"{argument} is {'empty' if value != value else value} in {unit} {missing[0]}",
+            f"a name in every {unit}",
         )
 
 

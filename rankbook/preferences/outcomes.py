@@ -109,7 +109,8 @@ class _Cells:
         if (missing & played).any():
             raise ArgumentError(
                 f"result is missing in row {int(np.argmax(missing & played))}",
-                "a result in every row, such as 'tie' where no side won",
+                "a result in every row",
+                "If an empty cell is a tie, pass results={'': 'tie'}.",
             )
         self.code = np.full(column.size, -1)
         used, self.code[played] = np.unique(codes[played], return_inverse=True)
@@ -126,8 +127,11 @@ class _Cells:
     @cached_property
     def named(self):
         """1 in rows whose text is the name of the home side, -1 of the away side, else NaN."""
-        texts = np.array([*self.texts, None], dtype=object)[self.code]
-        return np.where(texts == self.home, 1.0, np.where(texts == self.away, -1.0, np.nan))
+        sign = np.full(self.code.size, np.nan)
+        for spelt in (_key, str):  # 107.0 is 107, where ids with gaps were written as floats
+            texts = np.array([*map(spelt, self.texts), None], dtype=object)[self.code]
+            sign = np.where(texts == self.home, 1.0, np.where(texts == self.away, -1.0, sign))
+        return sign
 
     def winners(self, values, names_first=False):
         """Return outcomes from a value for each text, or None, and otherwise names of winners.
@@ -187,6 +191,11 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
         ahead = goals[0] - goals[1]
         return Outcomes(np.where(tie, 0.0, ahead) if tie is not None else ahead, "goals", True)
     column = column_of(matches, "result", result, sides[0].size)
+    if isinstance(results, dict) and "" in results:
+        if results[""] != "tie":
+            raise ArgumentError(f"results has the empty cell as {results['']!r}", "'tie'")
+        empty = np.array([_cell(value) is None for value in column.tolist()])
+        results, tie = {k: v for k, v in results.items() if k}, empty if tie is None else tie | empty
     sides = [as_text(as_names(argument, side)) for argument, side in zip(AHEAD, sides[:2])]
     cells = _Cells(column, sides, tie)
     if isinstance(results, dict):
@@ -196,6 +205,10 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
         return _sure(cells, found, "the name of a side, or 'tie'")
     numbers = [_number(text) for text in cells.texts]
     if results == "difference":
+        if not np.isnan(cells.named[cells.code >= 0]).any() and not _are_codes(cells):
+            raise ArgumentError(
+                f"result is {cells.at(0)!r} in row 0, the name of a side", "results='winner'"
+            )
         found = cells.read("goals of the home side minus those of the other", numbers, True)
         return _sure(cells, found or _first(cells, numbers), "a number")
     points = [value if value in (0.0, 0.5, 1.0) else None for value in numbers]
@@ -206,6 +219,11 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
     if cells.texts and None not in numbers:
         return _numeric(cells, numbers, points)
     return _worded(cells, side_words(*names), names)
+
+
+def _are_codes(cells):
+    """Return whether all texts may be codes or small differences."""
+    return set(map(_key, cells.texts)) <= set("0123")
 
 
 def _tie(text):
@@ -267,13 +285,13 @@ def _numeric(cells, numbers, points):
         found = cells.read("points of the home side", points)
     if not isinstance(named, Outcomes) and found is not None:
         return found
-    if isinstance(named, Outcomes) and found is None and not set(cells.texts) <= set("0123"):
+    if isinstance(named, Outcomes) and found is None and not _are_codes(cells):
         return named
     few = ", ".join(sorted(cells.texts)[:3])
     raise ArgumentError(
         f"result holds numbers ({few}), whose meaning is not certain",
-        "results='difference', 'winner' or 'points', or a dict such as "
-        "results={'1': 'home', '0': 'tie', '2': 'away'}",
+        "results='points' (1, 1/2 or 0 of the home side), 'winner' (names), 'difference' (goals), "
+        "or a dict such as results={'1': 'home', '0': 'tie', '2': 'away'}",
     )
 
 

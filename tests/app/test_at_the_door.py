@@ -8,6 +8,7 @@ import pytest
 from shell import done, refused, run
 
 import rankbook as rb
+from rankbook.data.records import read_records
 from rankbook.preferences.names import rows_of
 
 # Text, options, and the preferences (better, worse, weight); a tie is half a preference each way.
@@ -56,7 +57,7 @@ ERRORS = [
         "home,away,result\na,b,0\nb,c,1\nc,a,1\n",
         [],
         "numbers (0, 1), whose meaning is not certain",
-        "--results difference",
+        "--results points (1, 1/2 or 0 of the home side)",
     ),
     ("home,away,result\n1,2,1\n2,3,3\n3,1,3\n", [], "whose meaning is not certain", "'winner'"),
     (
@@ -65,7 +66,12 @@ ERRORS = [
         "t.csv: result is 'x' in row 1",
         "the name of the winner",
     ),
-    ("home,away,result\na,b,H\nb,c,\n", [], "t.csv: result is missing in row 1", "'tie' where"),
+    (
+        "home,away,result\na,b,H\nb,c,\n",
+        [],
+        "t.csv: result is missing in row 1",
+        "pass --results =tie",
+    ),
     (
         "home,away,result\nA,B,A\nA,B,A\n",
         [],
@@ -78,13 +84,13 @@ ERRORS = [
         "numbers (-3, 1), whose meaning is not certain",
         "'winner'",
     ),
-    ("winner,loser\na,b\nb,\n", [], "t.csv: loser is nan in row 1", "a name in every row"),
+    ("winner,loser\na,b\nb,\n", [], "t.csv: loser is empty in row 1", "a name in every row"),
     ("winner,loser\na,a\n", [], "winner and loser are both 'a' in row 0", "two different items"),
     (
         "white,black,result\na,b,1-0\nb,a,1-0\n",
         [],
         "has the columns white, black, result",
-        "--form matches --column home=white --column away=black --column result=result",
+        "--form matches --column home=white --column away=black",
     ),
     (
         "HomeTeam,AwayTeam,FTHG,FTAG,FTR\na,b,1,0,H\nb,a,1,0,H\n",
@@ -318,3 +324,88 @@ def test_parts_of_a_file_in_blocks_are_read_like_the_whole(tmp_path, monkeypatch
     for read in (rb.read_table, rb.read_blocks):
         with pytest.raises(ValueError, match="in column 'x'|that are not numbers: 'x'"):
             read(file, "y")
+
+
+@pytest.mark.parametrize(
+    "text, known",
+    [
+        ("home,away,result,judge\n5,7,7,b\n7,5,-4,a\n7,9,-3,a\n9,5,4,a\n", "5>7 5>7 9>7 9>5"),
+        ("home,away,result,judge\na,b,2,u\nb,c,-1,v\nc,a,1,u\na,b,3,v\n", "a>b c>b c>a a>b"),
+        ("home,away,result,judge\na,b,1,u\nb,c,.5,v\nc,a,0,u\n", "a>b b=c a>c"),
+    ],
+)
+def test_results_mean_the_same_in_every_group(text, known, tmp_path):
+    (file := tmp_path / "t.csv").write_text(text)
+    records = read_records(rb.Preferences, file, None, dict(ties="half"), ["judge"])
+    prefs, group = records.make_grouped("judge")
+    assert weights(prefs) == preferences(known) == weights(records.make())
+    assert len(group) == len(prefs) and set(group) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    "text, options",
+    [
+        ("voter,p,q\nann,x,y\nann,y,x\nben,y,x\nben,x,y\n", ["--form", "orders"]),
+        ("model_a,model_b,winner\ntie,away,tie\n", []),
+        ('home,away,result\n" A",A," A"\n', []),
+        ("A,B,winner\nx,y,A\ny,x,D\n", []),
+        ("home,away,result\na,b,10:05\nb,a,2024-01\n", []),
+        ("home,away,result\na,b,1\nb,a,2\n", ["--results", "1=home,1=away,2=tie"]),
+        ("home,away,result\n101,205,101\n205,101,205\n", ["--results", "difference"]),
+        (
+            "model_a,model_b,w,answer_a,answer_b\nx,y,x,u,v\n",
+            ["--winner", "w", "--column", "home=w2"],
+        ),
+        ("session,item,rank,click\n1,a,1,1\n1,b,2,0\n", []),
+        ("home_team,away_team,a_wins\nx,y,1\ny,x,0\n", []),
+    ],
+)
+def test_what_may_mean_two_things_is_refused(text, options, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(text)
+    result = run("rank", "t.csv", *options)
+    assert result.exit_code == 2 and "--form pairs" not in result.stderr
+
+
+def test_spaces_in_quotes_belong_to_the_winner_too(tmp_path):
+    (file := tmp_path / "t.csv").write_text('home,away,result\n" A",B," A"\n"B"," C"," C"\n')
+    with pytest.warns(rb.Assumption, match="was in quotes"):
+        prefs = rb.read_preferences(file)
+    assert weights(prefs) == {(" A", "B"): 1, (" C", "B"): 1}
+    same = dict(home=[" A"], away=["A"], result=[" A"])
+    prefs = rb.Preferences.from_matches(same, results="winner")
+    assert prefs.items[prefs.better[0]] == " A"
+
+
+def test_ids_written_as_floats_and_empty_ties(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("home,away,winner\n107,100,107.0\n100,114,\n107,114,114.0\n")
+    found = rb.read_preferences("t.csv", ties="half", results={"": "tie"})
+    assert weights(found) == preferences("107>100 100=114 114>107")
+    assert "pass --results =tie" in refused("rank", "t.csv")
+    rows = json.loads(done("rank", "t.csv", "--results", "=tie", "--json"))["items"]
+    assert [row["item"] for row in rows][0] == "114"
+
+
+def test_ratings_are_ranks_from_the_top(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.csv").write_text("user,film,stars\n1,a,5\n1,b,2\n2,b,1\n2,a,4\n01,b,3\n01,a,3\n")
+    columns = ["ranking=user", "item=film", "rating=stars"]
+    given = [word for column in columns for word in ("--column", column)]
+    rows = json.loads(done("rank", "r.csv", *given, "--json"))["items"]
+    assert [row["item"] for row in rows] == ["a", "b"]
+    prefs = rb.read_preferences("r.csv", ranking="user", item="film", rating="stars")
+    assert weights(prefs) == {("a", "b"): 2}
+
+
+def test_ids_of_sessions_and_types_in_lists_are_kept():
+    log = dict(session=[1, "1"], item=["a", "b"], rank=[1, 2], click=[1, 0])
+    assert len(rb.Preferences.from_clicks(log)) == 1
+    order = dict(ranking=[1, "1"], item=["a", "b"], rank=[1, 2])
+    assert len(rb.Preferences.from_rankings(order)) == 1
+    for name, words in ((float("nan"), "winner is empty in row 0"), (1.5, "1.5"), (True, "True")):
+        with pytest.raises(ValueError, match=words):
+            rb.Preferences.from_pairs(dict(winner=[name, "a"], loser=["b", "c"]))
+    assert rb.Preferences.from_pairs(dict(winner=[1.0, "a"], loser=["b", "1"])).items[0] == "1"
+    large = dict(winner=[2**63 + 1, -1], loser=[5, 6])
+    assert rb.Preferences.from_pairs(large).items == (2**63 + 1, 5, -1, 6)

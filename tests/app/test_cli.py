@@ -1004,7 +1004,7 @@ def test_help_names_every_option():
         (["fit", "x.csv", "--col"], {"--column"}),
         (["predict", "m", "x.csv", "--ra"], {"--ranked"}),
         (["co"], {"compare", "convert"}),
-        (["fit", "x.csv", "--form", "c"], {"clicks"}),
+        (["fit", "x.csv", "--form", "c"], {"clicks", "counts"}),
         (["fit", "x.csv", "--query-weight", "e"], {"equal"}),
         (["select", "x.csv", "--rule", "o"], {"one_se"}),
         (["path", "x.csv", "--graph", "f"], {"full"}),

@@ -103,6 +103,12 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     with spoken_warnings() as notes, advice_on_form():
         more = [] if group is None else [group]
         records, unit = read_records(None, Source(matches), form, columns, more), None
+        if records.form == "clicks":
+            raise ArgumentError(
+                f"MATCHES is {matches!r}, a log of clicks",
+                "votes, matches or orders",
+                "rankbook fit ITEMS --preferences LOG learns from clicks.",
+            )
         if records.form not in OF_ORDERS:
             records.columns.setdefault("ties", "half")
         elif group is not None:

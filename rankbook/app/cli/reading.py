@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
@@ -481,8 +482,10 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
         )
         raise ArgumentError(f"ties is {ties!r}", f"None for {form}", advice)
     if "=" in (said := columns.get("results", "")):
-        pairs = [pair.rpartition("=") for pair in said.split(",")]
-        columns["results"] = {cell: meaning for cell, _, meaning in pairs}
+        pairs = [pair.rpartition("=")[::2] for pair in said.split(",")]
+        columns["results"] = dict(pairs)
+        if len(columns["results"]) < len(pairs):
+            raise ArgumentError(f"--results is {said!r}", "one meaning for each cell")
     for name in ("result", "pair_features"):
         if "," in columns.get(name, ""):
             columns[name] = columns[name].split(",")
@@ -524,7 +527,8 @@ def advice_on_form():
     except UnknownForm as error:
         if error.suggested:
             form, *columns = error.suggested.items()
-            words = [f"--form {form[1]}", *(f"--column {name}={value}" for name, value in columns)]
+            pairs = [f"{name}={value}" for name, value in columns if name != value]
+            words = [f"--form {form[1]}", *(f"--column {shlex.quote(pair)}" for pair in pairs)]
             error.args = (error.plain,)
             error.add_note(f"these may fit: {' '.join(words)}")
         raise
