@@ -125,7 +125,7 @@ def refuse_missing(argument, column, unit="row"):
     if missing.size:
         value = column[missing[0]]
         raise ArgumentError(
-            f"{argument} is {'empty' if value != value else value} in {unit} {missing[0]}",
+            f"{argument} is {'empty' if isinstance(value, float) else value} in {unit} {missing[0]}",
             f"a name in every {unit}",
         )
 

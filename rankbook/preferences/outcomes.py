@@ -323,7 +323,7 @@ def _worded(cells, own, names):
             "goals such as '2-1', or results= with the meaning of each cell",
         )
     others = [*found[1:], Outcomes(cells.named, "the name of the winner")]
-    if found[0] is not winners:  # a word may be the name of a side as well
+    if found[0] is not winners and "H" not in texts:  # a word may be the name of a side as well
         ahead = np.array([*(np.nan if v is None else v for v in exact), np.nan])[cells.code]
         others.append(Outcomes(ahead, named))
     for other in others:

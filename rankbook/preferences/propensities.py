@@ -10,7 +10,8 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.validation import as_vector
-from .events import column_of, flags_of, read_log, refuse_missing
+from .events import read_log
+from .names import column_of, flags_of, refuse_missing
 
 # %% ../../nbs/preferences/propensities.ipynb #pp10
 def _refuse_apart(clicks, shown, ranks):

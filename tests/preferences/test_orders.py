@@ -153,7 +153,7 @@ def test_the_target_is_its_own_and_read_only():
         (lambda: rb.Orders.from_rankings([]), "orders is empty"),
         (lambda: rb.Orders.from_rankings([[0, 1, 0]]), r"orders\[0\].*different items"),
         (lambda: rb.Orders.from_rankings([[0, 1], [3, 0]], n_items=3), r"orders\[1\] is 3 in"),
-        (lambda: rb.Orders.from_rankings([[0, np.nan]]), r"orders\[0\] is nan in place 1"),
+        (lambda: rb.Orders.from_rankings([[0, np.nan]]), r"orders\[0\] is empty in place 1"),
         (lambda: rb.Orders.from_rankings([[0, 1]], top=0), "top is 0"),
         (lambda: rb.Orders.from_rankings([[0, 1]], top=[1, 2]), "top has shape"),
         (lambda: rb.Orders.from_rankings([[0, 1]], weight=[-1]), "weight has -1.0 at index 0"),
