@@ -15,8 +15,8 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
     intervals : bool, default False
         Whether to compute intervals of scores and ranks.
     level, method
-        As in :func:`rankbook.order_intervals`. The bootstrap draws orders, preferences, or votes if
-        they have other weights than 1.
+        As in :func:`rankbook.order_intervals`. The bootstrap draws orders or preferences; if weights
+        differ from 1, it draws single votes.
     unit : ndarray of shape (m,), int, optional
         The group of each preference. The bootstrap then draws groups instead of preferences.
     features : sequence of str

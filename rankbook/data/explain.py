@@ -1,4 +1,4 @@
-"""Explanations of what the readers of tables took each column for."""
+"""Reports of the role of each column of a table."""
 
 import logging
 

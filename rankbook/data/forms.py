@@ -1,4 +1,4 @@
-"""Readers of files without columns of records: win matrices, PrefLib and query sizes."""
+"""Readers of win matrices, PrefLib files and query sizes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -109,7 +109,9 @@ class WholeFile:
 
     def make_grouped(self, group, items=None):
         """Refuse groups, which the file does not contain."""
-        raise ArgumentError(f"group is {group!r} beside {self.source}", "None for counted records")
+        raise ArgumentError(
+            f"group is {group!r}, and each line of {self.source} counts many votes", "single votes"
+        )
 
 
 def find_whole(kind, path, form, options):

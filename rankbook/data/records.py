@@ -184,7 +184,7 @@ def read_preferences(
         Arguments of :meth:`rankbook.Preferences.from_pairs`, or of the method of another form:
         names of columns, such as ``winner="chosen"``, ``weight="votes"`` or ``rank="position"``,
         and options, such as ``ties="half"`` or ``results="winner"``. By default a column has the
-        name of its argument, in upper or lower case. A column tie marks ties of pairs and matches.
+        name of its argument; case is ignored. A column tie marks ties of pairs and matches.
 
     Returns
     -------

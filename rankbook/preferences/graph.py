@@ -698,7 +698,7 @@ class Preferences(SetOnce):
         Preferences
             Each pair once. Its weight is the number of sessions with this preference, or with
             `propensity` the sum of 1 / max(propensity, clip) over their clicks. The order of rows
-            does not matter. There are no preferences without clicks.
+            does not matter. Without clicks there are no preferences.
 
         Raises
         ------
@@ -762,7 +762,7 @@ class Preferences(SetOnce):
             column may contain "H", "D" and "A" for home, draw and away; the name of the winner, of
             the winner's column, or a part of that name such as "b" for model_b; "home" and "away";
             "left" and "right"; scores such as "2-1" or "1/2-1/2"; and "tie", "draw" or "both_bad"
-            for a tie. Numbers are read by themselves only if their meaning is certain: as a
+            for a tie. Without `results`, numbers are read only if their meaning is certain: as a
             difference of goals if some are negative, as points if they are 1, 1/2 and 0, and as
             winners if each is the name of one of the two items and some are above 3.
             If two columns count the wins of many matches, use :meth:`from_counts`.

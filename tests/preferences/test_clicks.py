@@ -164,7 +164,7 @@ def test_an_item_of_two_queries_is_two_items():
         rb.Preferences.from_clicks(log, query="query", items=["a", "b"])
     with pytest.raises(ValueError, match="query is None in row 1"):
         rb.Preferences.from_clicks(log, query=["p", None, "q", "q"])
-    with pytest.raises(ValueError, match="item is (None|nan) in row 1"):
+    with pytest.raises(ValueError, match="item is (None|empty) in row 1"):
         rb.Preferences.from_clicks(log.assign(item=["a", None, "a", "b"]), query="query")
     with pytest.raises(ValueError, match="'qid'.*the columns 'session', 'query'"):
         rb.Preferences.from_clicks(log, query="qid")

@@ -21,9 +21,8 @@ Matches = Annotated[
 ]
 Form = option(
     str,
-    "What one row of the file contains. pairs: winner and loser, or two items and a column winner"
-    " that names one of the two columns. matches: home, away and result (H, D, A, the name of the"
-    " winner's column or tie, or a goal difference). counts: first, second, wins_first and"
+    "What one row of the file contains; by default the form whose columns it has. pairs: winner and"
+    " loser. matches: home, away and result, or two items and a column winner (see --results). counts: first, second, wins_first and"
     " wins_second. wins: an item, and its wins against each item of the header. rankings: ranking,"
     " item and rank (1 is best, equal ranks are ties). orders: a whole ranking, the items from left"
     " to right, best first; if the file has other columns, add --column item=FIRST,SECOND,...",

@@ -105,7 +105,7 @@ def advice_on_words(target=None, learns=False, **parts):
     """
     from rankbook.data.table import Gap, NotNumbers
 
-    guide = "; see the guide 'From a data frame to a ranked data frame'" * learns
+    guide = "; see the guide 'Use data frames'" * learns
     try:
         yield
     except NotNumbers as error:
@@ -301,7 +301,7 @@ def open_blocks(
         for name in roles.features if roles.time is not None and features is None else ():
             if name.lower() == "start":
                 said = f"feature: column {name!r} of {table}. If patients enter the study then, "
-                warn(Assumption(said + "leave it out by --drop: late entry is not modelled."))
+                warn(Assumption(said + "pass --drop start, because late entry is not modelled."))
         roles = replace(roles, encoding=getattr(model, "encoding", None))
         return roles if scored else replace(roles, target=None, time=None, event=None)
 
