@@ -15,8 +15,8 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
     intervals : bool, default False
         Whether to compute intervals of scores and ranks.
     level, method
-        As in :func:`rankbook.order_intervals`. The bootstrap draws orders or preferences; if weights
-        differ from 1, it draws single votes.
+        As in :func:`rankbook.order_intervals`. The bootstrap draws orders or preferences, or single
+        votes if weights differ from 1.
     unit : ndarray of shape (m,), int, optional
         The group of each preference. The bootstrap then draws groups instead of preferences.
     features : sequence of str

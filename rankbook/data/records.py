@@ -173,10 +173,11 @@ def read_preferences(
         and their numbers of wins, wins_first and wins_second. "wins": the name of an item, and its
         wins against the items of the header. "clicks": a session, an item shown in it, its rank and
         whether it was clicked; a clicked item is preferred to all others of its session.
-        "rankings": a ranking, an item and its rank (1 is best). "orders": a whole ranking, the
-        items from left to right, best first; cells at the end may be empty. If the table has other
-        columns, name the columns of the items: ``item=["best", "middle", "worst"]``. By default the
-        form is the one whose columns the table has.
+        "rankings": a ranking, an item and its rank (1 is best); ``rating="stars"`` names a column
+        whose higher values are better. "orders": a whole ranking, the items from left to right,
+        best first; cells at the end may be empty. If the table has other columns, name the columns
+        of the items: ``item=["best", "middle", "worst"]``. By default the form is the one whose
+        columns the table has.
     items : sequence of n distinct names, "rows" or "names", optional
         The name of each item, for instance ``data.item_names``. By default names are numbered as
         they first appear. "rows" says that the table contains row numbers.
@@ -428,7 +429,8 @@ class UnknownForm(ValueError):
 
     def __init__(self, suggested, message):
         given = ", ".join(f"{name}={value!r}" for name, value in (suggested or {}).items())
-        super().__init__(message + (f" These may fit: {given}." if given else ""))
+        others = "Name them, such as winner=COLUMN and loser=COLUMN."
+        super().__init__(f"{message} {f'Try {given}.' if given else others}")
         self.suggested, self.plain = suggested, message
 
 
@@ -495,11 +497,8 @@ def find_form(reader, form, columns, forms):
         return "orders", columns, "it lacks the columns ranking, item and rank"
     raise UnknownForm(
         suggest_matches(reader),
-        f"{reader.source} has the columns {', '.join(map(str, reader.columns))}, which are not "
-        "those of pairs (winner, loser), matches (home, away, result), counts (first, second, "
-        "wins_first, wins_second), clicks (session, item, rank, click) or rankings (ranking, item, "
-        "rank). Say which form it has, and which columns "
-        "are meant, such as winner=COLUMN and loser=COLUMN.",
+        f"{reader.source} has the columns {', '.join(map(str, reader.columns))}, which fit no form "
+        "of records.",
     )
 
 

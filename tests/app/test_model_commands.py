@@ -236,7 +236,7 @@ class TestPreferencesInAFile:
         said = refused(*given, "--column", "won=winner")
         assert "--column takes ARGUMENT=COLUMN, the argument first" in said
         said = refused(*given, "--winner", "won")
-        assert "pairs.csv has the columns won, lost, which are not those of pairs" in said
+        assert "pairs.csv has the columns won, lost, which fit no form" in said
 
     def test_columns_of_pairs_have_options_of_their_own(self):
         pairs = pd.DataFrame(dict(won=["milk", "beer"], lost=["tea", "wine"], votes=[3, 1]))

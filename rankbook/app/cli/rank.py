@@ -22,10 +22,12 @@ Matches = Annotated[
 Form = option(
     str,
     "What one row of the file contains; by default the form whose columns it has. pairs: winner and"
-    " loser. matches: home, away and result, or two items and a column winner (see --results). counts: first, second, wins_first and"
-    " wins_second. wins: an item, and its wins against each item of the header. rankings: ranking,"
-    " item and rank (1 is best, equal ranks are ties). orders: a whole ranking, the items from left"
-    " to right, best first; if the file has other columns, add --column item=FIRST,SECOND,...",
+    " loser. matches: home, away and result, or two items and a column winner (see --results)."
+    " counts: first, second, wins_first and wins_second. wins: an item, and its wins against each"
+    " item of the header. rankings: ranking, item and rank (1 is best, equal ranks are ties), or"
+    " --column rating=COLUMN, where higher is better. orders: a whole ranking, the items from left"
+    " to right, best first; if the file has other columns, add --column item=FIRST,SECOND,..."
+    " Errors count rows from 0 after the header.",
     values="pairs matches counts wins rankings orders",
 )
 Intervals = option(bool, "Add confidence intervals of scores and ranks.", "--intervals")

@@ -529,8 +529,7 @@ def advice_on_form():
             form, *columns = error.suggested.items()
             pairs = [f"{name}={value}" for name, value in columns if name != value]
             words = [f"--form {form[1]}", *(f"--column {shlex.quote(pair)}" for pair in pairs)]
-            error.args = (error.plain,)
-            error.add_note(f"these may fit: {' '.join(words)}")
+            error.args = (f"{error.plain} Try {' '.join(words)}.",)
         raise
 
 
