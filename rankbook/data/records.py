@@ -336,7 +336,9 @@ def read_records(kind, path, form, columns, more=()):
     options = options_of(kind, form)
     for name in columns:
         if name not in options:
-            raise unknown_name("columns", name, options)
+            raise ArgumentError(
+                f"{name} is {columns[name]!r}", f"None for the form {form!r} of {source}"
+            )
     roles, reasons = find_columns(reader, form, columns, options)
     reasons |= {role: why for role in columns.keys() - asked.keys()}
     for column in more:

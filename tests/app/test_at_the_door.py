@@ -85,6 +85,7 @@ ERRORS = [
         "'winner'",
     ),
     ("winner,loser\na,b\nb,\n", [], "t.csv: loser is empty in row 1", "a name in every row"),
+    ("winner,loser\na,b\n", ["--results", "points"], "--results is 'points'", "the form 'pairs'"),
     ("winner,loser\na,a\n", [], "winner and loser are both 'a' in row 0", "two different items"),
     (
         "white,black,result\na,b,1-0\nb,a,1-0\n",
