@@ -119,6 +119,20 @@ class Encoding:
         return np.hstack([numbers, codes])
 
 
+def read_to_learn(reader, roles, learnt):
+    """Return the data frame of a FrameReader, from which :func:`learn_encoding` learns.
+
+    Cells of a column of CSV text that becomes categories are text: pandas reads true as True.
+    """
+    frame = reader.read(roles.names)
+    if "encode" not in learnt or reader.text is None:
+        return frame
+    items = roles.items(frame)
+    parsed = lambda column: not all(isinstance(cell, str) for cell in column.dropna())
+    texts = [name for name in items if _is_text(items[name]) and parsed(items[name])]
+    return reader.read(roles.names, texts=texts) if texts else frame
+
+
 def learn_encoding(source, frame, learnt):
     """Learn the :class:`Encoding` of a data frame of features; None if none is needed.
 

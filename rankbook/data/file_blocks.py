@@ -351,7 +351,7 @@ class CSVText(TextTable):
         """Yield the arrays of successive rows, by the names that a block gives them."""
         import pandas as pd
 
-        options, first = self.reader.how | self.reader.options(roles.names), 0
+        options, first = self.reader.how | self.reader.options(roles.names, roles.texts), 0
         with open_csv(self, options["sep"], self.reader.has_spaces) as stream:
             with csv_errors(self):
                 frames = pd.read_csv(stream, chunksize=rows, **options)

@@ -12,7 +12,7 @@ from ..preferences.graph import Preferences
 from ..preferences.names import as_text
 from ..preferences.orders import Orders
 from .blocks import Blocks, BlocksLike, CheckedBlock
-from .encoding import learn_encoding
+from .encoding import learn_encoding, read_to_learn
 from .table import PARTS, Dataset, FrameReader, Source, find_roles, require_ids, stacked
 
 
@@ -372,10 +372,12 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
                 f"{reader.source} has no column {lacking[0]!r}; it has {', '.join(reader.columns)}",
                 f"the columns of {train}",
             )
-        frames[part] = reader.read(roles.names)
-    if learnt:
-        found = learn_encoding(train, roles.items(frames["train"]), learnt)
-        roles = replace(roles, encoding=found)
+        if part == "train" and learnt:
+            frames[part] = read_to_learn(reader, roles, learnt)
+            found = learn_encoding(train, roles.items(frames[part]), learnt)
+            roles = replace(roles, encoding=found)
+        else:
+            frames[part] = reader.read(roles.names, texts=roles.texts)
     ids, blocks = [], []
     for part, source in sources.items():
         frame, own = frames[part], set(frames[part].columns)

@@ -516,18 +516,19 @@ class CSVReader:
         """Open a binary stream of the text, in which no space follows an unquoted cell."""
         return open_csv(self.source, self.how["sep"], self.has_spaces)
 
-    def options(self, names):
-        """Return arguments of :func:`pandas.read_csv` that read some columns as names."""
+    def options(self, names, texts=()):
+        """Return arguments of :func:`pandas.read_csv` that read some columns as names or texts."""
         gaps = {column: [""] if column in names else GAPS for column in self.columns}
         gaps[len(self.columns)] = [""]  # a separator at the end of each row
-        return dict(na_values=gaps, dtype=dict.fromkeys(names, object))
+        return dict(na_values=gaps, dtype=dict.fromkeys([*names, *texts], object))
 
-    def read(self, names=(), columns=None):
-        """Read all rows of some columns, or of all, with the cells of the columns `names` as text.
+    def read(self, names=(), columns=None, texts=()):
+        """Read all rows of some columns, or of all.
 
-        A row that is longer than the header is an error.
+        Cells of the columns `names` and `texts` are text, see :meth:`FrameReader.read`. A row that
+        is longer than the header is an error.
         """
-        options = self.options(names)
+        options = self.options(names, texts)
         with csv_errors(self.source):
             frame = self._read(**options)
             if self.how["sep"] == ";" and "decimal" not in self.how:
@@ -735,6 +736,11 @@ class Roles:
         return list(dict.fromkeys(filter(None, (self.qid, self.name, self.group_split))))
 
     @property
+    def texts(self):
+        """Features that are read as text, because a model has categories for them."""
+        return [] if self.encoding is None else list(self.encoding.categories)
+
+    @property
     def columns(self):
         """Columns with a role, features first."""
         others = (self.target, self.qid, self.name, self.weight, self.group_split)
@@ -749,12 +755,18 @@ class Roles:
         return (frame.assign(**lacking) if lacking else frame)[list(self.features)]
 
     def _with_numbers(self, frame):
-        """Return a data frame in which names that are also features or scores are numbers."""
+        """Return a data frame in which names that are also features or scores are numbers.
+
+        Categories stay text; those that mean a gap are missing.
+        """
         import pandas as pd
 
         roles = {*self.features, self.target, self.weight, self.worse_weight, self.time, self.event}
         shared = {}
         for column in roles.intersection(self.names):
+            if column in self.texts:
+                shared[column] = frame[column].where(~frame[column].isin(GAPS))
+                continue
             with suppress(ValueError, TypeError):  # text stays, and is refused as a number
                 shared[column] = pd.to_numeric(frame[column])
         if not shared:
@@ -1121,15 +1133,16 @@ class FrameReader:
             self.text = CSVReader(source, None if source.kind == "CSV text" else "\t")
             self.columns = self.text.columns
 
-    def read(self, names=(), columns=None):
+    def read(self, names=(), columns=None, texts=()):
         """Return the file, or some of its columns, as a pandas DataFrame or :class:`SparseTable`.
 
-        Cells of the columns `names` of text stay text, and only empty ones are missing. SVMlight
+        Cells of the columns `names` of text stay text, and only empty ones are missing. Cells of
+        the columns `texts` stay text, too, and those that mean a gap are missing. SVMlight
         text has the columns label, qid if it names queries, docid if it names documents as in
         LETOR, and the features. :func:`is_sparse` decides whether it stays sparse.
         """
         if self.text is not None:
-            return self.text.read(names, columns)
+            return self.text.read(names, columns, texts)
         return self.frame if columns is None else self.frame[columns]
 
     def cells(self, column):

@@ -1,10 +1,13 @@
 """Files of the user: what is read, and what is refused."""
 
 import codecs
+import csv
 import gzip
 import io
+import json
 import os
 import re
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,10 +16,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from shell import done
 
 import rankbook as rb
 from rankbook.base.errors import Assumption
-from rankbook.data.table import NotNumbers, Source, read_table
+from rankbook.data.split import read_parts
+from rankbook.data.table import STEP, NotNumbers, Source, Trimmed, read_table
 
 pytestmark = pytest.mark.usefixtures("workplace")
 large_numbers = pytest.mark.skipif(
@@ -799,3 +804,98 @@ def test_orders_that_cannot_be_read(text, options, said):
             read("wide.csv", "orders", **options)
     with pytest.raises(ValueError, match="^form is 'pairs'; expected one of: orders, rankings"):
         rb.read_orders("wide.csv", "pairs")
+
+
+class TestCategoriesAreText:
+    """The category of a cell does not depend on the other rows of its file."""
+
+    @pytest.fixture
+    def model(self):
+        zips, levels = ["01", "1", "a", "NA"] * 6, ["true", "", "false", "x"] * 6
+        rows = [f"{i % 3},{zips[i]},{levels[i]},{i}" for i in range(24)]
+        put("tr.csv", "\n".join(["y,zip,level,x", *rows]))
+        done("fit", "tr.csv", "--target", "y", "--encode", "--impute", "-o", "m")
+        return rb.load("m")
+
+    def scores(self, *options):
+        return [row["score"] for row in json.loads(done("predict", "m", *options, "--json"))]
+
+    def test_cells_of_training(self, model):
+        assert model.encoding.categories["zip"] == ["01", "1", "a"]
+        rows = ["0,TRUE,1", "1,FALSE,2", "0,TRUE,3", "1,,4", "2,TRUE,5", "1,FALSE,6"] * 4
+        put("b.csv", "\n".join(["y,level,x", *rows]))
+        done("fit", "b.csv", "--target", "y", "--encode", "--impute", "-o", "b")
+        assert rb.load("b").encoding.categories == dict(level=["FALSE", "TRUE"])
+
+    def test_one_file_or_blocks(self, model):
+        cells = ["01", "1", "a", "", "NA", "01", "1"]
+        put(
+            "all.csv",
+            "zip,level,x\n" + "".join(f"{cell},true,{i}\n" for i, cell in enumerate(cells)),
+        )
+        whole = pytest.approx(self.scores("all.csv"))
+        for i, cell in enumerate(cells):
+            put(f"part{i}.csv", f"zip,level,x\n{cell},true,{i}\n")
+        parts = [self.scores(f"part{i}.csv") for i in range(len(cells))]
+        assert [one for part in parts for one in part] == whole
+        assert self.scores(*(f"part{i}.csv" for i in range(len(cells)))) == whole
+        named = json.loads(done("predict", "m", "all.csv", "--name", "zip", "--json"))
+        assert [row["score"] for row in named] == whole
+
+    def test_training_in_parts(self):
+        head = "y,zip,x\n"
+        put("tr.csv", head + "".join(f"{i % 3},{'01' if i % 2 else 'a'},{i}\n" for i in range(12)))
+        put("va.csv", head + "".join(f"{i % 3},01,{i}\n" for i in range(12)))
+        read = dict(train="tr.csv", validation="va.csv", test="va2.csv")
+        put("va2.csv", Path("va.csv").read_text())
+        data = read_parts(read, "y", learnt=["encode"])
+        assert data.X[12:, 1].tolist() == [1] * 24
+
+
+class TestTrimmed:
+    """Spaces after cells are removed in linear time."""
+
+    def test_one_odd_quote(self):
+        rows = [["name", "x", "y"]] + [[f"n{i}", f"{i}", f"{i % 5}"] for i in range(200_000)]
+        rows[100][0] = '5" pipe'
+        text = "\n".join(" , ".join(row) + "  " for row in rows) + "\n"
+        begin = time.perf_counter()
+        data = read_table(put("t.csv", text), target="y", name="name")
+        assert time.perf_counter() - begin < 10
+        cells = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text))][1:]
+        assert data.item_names == [row[0] for row in cells]
+        assert data.X[:, 0].tolist() == [float(row[1]) for row in cells]
+        (block,) = rb.read_blocks("t.csv", target="y", features=["x"])
+        assert block.X[:, 0].tolist() == data.X[:, 0].tolist()
+
+    @pytest.mark.parametrize("size", [1, 7, STEP // 16])
+    def test_quotes_as_the_csv_module_reads_them(self, size, monkeypatch):
+        monkeypatch.setattr("rankbook.data.table.STEP", 16 * size)  # each line by itself
+        cells = [
+            '"a ""b  "" "',
+            '5" pipe',
+            '" two \n lines , "',
+            '""',
+            'a "b" c',
+            '" x\n""\ny "',
+            "d",
+        ]
+        rng = np.random.default_rng(0)
+        lines = [" , ".join(rng.choice(cells, 3)) + " " * rng.integers(3) for _ in range(300)]
+        text = "\n".join([*lines, '"open \n , never closed  , '])
+        read = Trimmed(io.BytesIO(text.encode()), ",").readall().decode()
+        how = dict(skipinitialspace=True)
+        wanted = list(csv.reader(io.StringIO(text, newline=""), **how))
+        found = list(csv.reader(io.StringIO(read, newline=""), **how))
+        unspaced = lambda rows: [[cell.rstrip() for cell in row] for row in rows]
+        assert unspaced(found) == unspaced(wanted) and len(found) > 300
+        assert {cell for row in found for cell in row} == {
+            'a "b  " ',
+            '5" pipe',
+            " two \n lines , ",
+            "",
+            'a "b" c',
+            ' x\n"\ny ',
+            "d",
+            "open \n , never closed  , ",
+        }

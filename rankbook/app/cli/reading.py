@@ -183,7 +183,7 @@ def read_data(  # noqa: PLR0913 -- an option each
         If a column is named for built-in data, or the file cannot be read.
     """
     from rankbook.data.datasets import list_datasets, load
-    from rankbook.data.encoding import learn_encoding
+    from rankbook.data.encoding import learn_encoding, read_to_learn
     from rankbook.data.split import split
     from rankbook.data.table import (
         FrameReader,
@@ -215,7 +215,7 @@ def read_data(  # noqa: PLR0913 -- an option each
             table = Source(source)
             reader = FrameReader(table)
             roles = find_dataset_roles(table, reader.columns, target, qid, **more)
-            frame, rows = reader.read(roles.names), slice(None)
+            frame, rows = read_to_learn(reader, roles, learnt), slice(None)
             for _ in range(2):  # the split needs a data set, and the data set needs the encoding
                 found = learn_encoding(table, roles.items(frame)[rows], learnt)
                 data = as_dataset(table, frame, replace(roles, encoding=found))
@@ -279,7 +279,7 @@ def open_blocks(
     from rankbook.base.limits import warn
     from rankbook.data.blocks import Blocks, CheckedBlock
     from rankbook.data.datasets import list_datasets
-    from rankbook.data.encoding import learn_encoding
+    from rankbook.data.encoding import learn_encoding, read_to_learn
     from rankbook.data.table import FrameReader, Roles, Source, find_roles
 
     source, about = data[0], getattr(model, "about", {})
@@ -316,8 +316,10 @@ def open_blocks(
         table = Source(source)
         reader = FrameReader(table)
         roles = roles_of(table, reader.columns)
-        frame = reader.read(roles.names)
-        if learnt:
+        if not learnt:
+            frame = reader.read(roles.names, texts=roles.texts)
+        else:
+            frame = read_to_learn(reader, roles, learnt)
             roles = replace(roles, encoding=learn_encoding(table, roles.items(frame), learnt))
         return Blocks([roles.read(table, frame, name=str(table))]), roles
     columns.pop("name", None)
