@@ -403,15 +403,20 @@ def open_csv(source, separator, spaces):
 class Trimmed(io.RawIOBase):
     """Stream of CSV text without the spaces that follow unquoted cells.
 
-    Quoted cells are unchanged, because spaces inside quotes belong to a cell.
+    Quoted cells are unchanged, because spaces inside quotes belong to a cell. A quote inside an
+    unquoted cell, such as ``5" pipe``, is a character like others. The stream is read in linear
+    time: whole lines at a time, and a quoted cell may continue in the lines that follow.
     """
 
     def __init__(self, stream, separator):
         self.stream, self.rest = stream, b""
+        self.last, self.is_open = b"\n", False  # the byte before, and whether a quote is open
         mark, space = re.escape(separator.encode()), b" " if separator == "\t" else b"[ \t]"
         # a quoted cell, kept, or spaces before a separator or the end of a line, removed
-        quoted = rb'(?:(?<=[\n\r%s])|\A)%s*"(?:[^"]|"")*"' % (mark, space)
-        self.pattern = re.compile(rb"(%s)|%s+(?=[\n\r%s]|\Z)" % (quoted, space, mark))
+        quoted = rb'(?<=[\n\r%s])%s*"[^"]*(?:""[^"]*)*(?P<end>"|\Z)' % (mark, space)
+        spaces = rb"(?<!%s)%s+(?=[\n\r%s]|\Z)" % (space, space, mark)
+        self.pattern = re.compile(rb"(?P<cell>%s)|%s" % (quoted, spaces))
+        self.closing = re.compile(rb'[^"]*(?:""[^"]*)*"(?!")')
 
     def readable(self):
         return True
@@ -421,15 +426,27 @@ class Trimmed(io.RawIOBase):
             lines = self.stream.readlines(STEP // 16)
             if not lines:
                 return 0
-            while lines[-1][-1:] != b"\n" or sum(line.count(b'"') for line in lines) % 2:
-                line = self.stream.readline()
-                if not line:
-                    break
-                lines.append(line)
-            self.rest = self.pattern.sub(lambda found: found[1] or b"", b"".join(lines))
+            self.rest = memoryview(self._trimmed(b"".join(lines)))  # slices are not copies
         step, self.rest = self.rest[: len(buffer)], self.rest[len(buffer) :]
         buffer[: len(step)] = step
         return len(step)
+
+    def _trimmed(self, text):
+        """Return the next whole lines without the spaces that follow unquoted cells."""
+        kept = b""
+        if self.is_open:
+            if (closing := self.closing.match(text)) is None:
+                return text
+            kept, text, self.last = closing[0], text[closing.end() :], b'"'
+        self.is_open = False
+
+        def cell(found):
+            self.is_open = self.is_open or found["end"] == b""
+            return found["cell"] or b""
+
+        trimmed = self.pattern.sub(cell, self.last + text)[1:]
+        self.last = text[-1:] or self.last
+        return kept + trimmed
 
     def close(self):
         self.stream.close()
