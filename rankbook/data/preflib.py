@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,8 +78,12 @@ def read_preflib(path):
     if ending not in ENDINGS:
         raise unknown_name(f"the ending of {path}", ending, ENDINGS)
     packed = str(path).lower().endswith(".gz")
-    with gzip.open(str(path)) if packed else open(str(path), "rb") as stream:
+    with open(str(path), "rb") as stream:
         content = stream.read()
+    try:
+        content = gzip.decompress(content) if packed else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} cannot be unpacked by gzip: {error}.") from error
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -95,12 +100,7 @@ def read_preflib(path):
     first = {}
     for k, item in enumerate(items, start=1):
         if first.setdefault(item, k) != k:
-            raise ArgumentError(
-                f"{path} has the name {item!r} for two alternatives (lines "
-                f"{names[first[item]][0]} and {names[k][0]})",
-                "different names",
-                "Change one of them in the file.",
-            )
+            raise _same_names(path, names, item, first[item], k)
     read = [_order(path, NEW if is_new else OLD, ending, i, line, items) for i, line in rest]
     weight, orders = np.array([count for count, _ in read]), [order for _, order in read]
     found = dict(voters=float(weight.sum()), orders=len(set(map(repr, orders))))
@@ -130,7 +130,7 @@ def _header(path, lines):
         elif key == "TITLE":
             facts["title"] = value
         elif named := _NAMED.fullmatch(key):
-            names[int(named[1])] = (i, value)
+            _add_name(path, names, int(named[1]), i, value)
     n = facts.get("alternatives", len(names))
     return facts, _all_names(path, names, n), [each for each in lines if each[1][0] != "#"]
 
@@ -145,7 +145,7 @@ def _old_header(path, lines):
             raise ArgumentError(
                 f"{path} has {line!r} in line {i}", f"NUMBER,NAME, a line for each of {n}"
             )
-        names[int(number)] = (i, name.strip())
+        _add_name(path, names, int(number), i, name.strip())
     if len(rest) <= n:
         raise ArgumentError(
             f"{path} ends after {len(rest)} lines of names",
@@ -154,6 +154,34 @@ def _old_header(path, lines):
     i, line = rest[n]
     voters, _, unique = (_count(path, i, line, word) for word in (line.split(",") + ["", ""])[:3])
     return dict(voters=voters, orders=unique), _all_names(path, names, n), rest[n + 1 :]
+
+
+def _add_name(path, names, number, i, name):
+    """Add the name of an alternative in line i; refuse a second one."""
+    if number in names:
+        raise ArgumentError(
+            f"{path} names the alternative {number} twice (lines {names[number][0]} and {i})",
+            "a name for each alternative",
+            "Change one of the two numbers in the file.",
+        )
+    names[number] = (i, name)
+
+
+def _same_names(path, names, item, one, other):
+    """Return the error for two alternatives of one name; one without a name has its number."""
+    numbers = sorted((one, other), key=lambda k: bool(names[k][1]))  # the one without a name first
+    lines = [names[k][0] for k in numbers]
+    place = f"lines {min(lines)} and {max(lines)}"
+    if not names[numbers[0]][1]:
+        place = (
+            f"alternative {numbers[0]} has no name and is called by its number, and line "
+            f"{lines[1]} names alternative {numbers[1]} so"
+        )
+    return ArgumentError(
+        f"{path} has the name {item!r} for two alternatives ({place})",
+        "different names",
+        "Change one of them in the file.",
+    )
 
 
 def _count(path, i, line, word):

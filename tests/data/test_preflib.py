@@ -140,3 +140,30 @@ def test_bytes_that_are_no_text(tmp_path):
         read_preflib(tmp_path / "a.soi")
     with pytest.raises(FileNotFoundError):
         read_preflib(tmp_path / "b.soi")
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_two_names_of_one_alternative(write, old):
+    text = OLD.replace("2,Earl", "1,Earl") if old else HEADER.replace("NAME 2", "NAME 1")
+    lines = (2, 3) if old else (7, 8)
+    said = f"names the alternative 1 twice \\(lines {lines[0]} and {lines[1]}\\)"
+    with pytest.raises(ValueError, match=said):
+        read_preflib(write("a.soi", text + ("10,1,2\n" if old else "10: 1,2\n")))
+
+
+@pytest.mark.parametrize("name", ["ALTERNATIVE NAME 1: 2", "ALTERNATIVE NAME 3: 2"])
+def test_a_name_that_is_the_number_of_another(write, name):
+    text = f"# NUMBER ALTERNATIVES: 3\n# {name}\n1: 1,2,3\n"
+    said = "alternative 2 has no name and is called by its number, and line 2 names alternative"
+    with pytest.raises(ValueError, match=said):
+        read_preflib(write("a.soc", text))
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_broken_gzip(tmp_path, cut):
+    file = tmp_path / "teas.soi.gz"
+    text = (HEADER + "10: 1,2\n").encode()
+    file.write_bytes(gzip.compress(text)[:-12] if cut else text)
+    for read in (read_preflib, rb.read_orders):
+        with pytest.raises(ValueError, match=r"teas\.soi\.gz cannot be unpacked by gzip: "):
+            read(file)
