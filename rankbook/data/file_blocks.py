@@ -34,6 +34,7 @@ from .table import (
     csv_errors,
     data_lines,
     docids_of,
+    empty_as_missing,
     find_roles,
     is_sparse,
     names_of,
@@ -43,6 +44,7 @@ from .table import (
     read_sparse,
     refuse_missing_qid,
     require_table,
+    stored_names,
 )
 
 CHUNK = 1 << 16  # rows that are examined together
@@ -113,7 +115,7 @@ class ParquetTable:
         self.path = str(source)
         self.stamp = self._stamp()
         parquet = self._opened()
-        self.columns = [str(name) for name in parquet.schema_arrow.empty_table().to_pandas()]
+        self.columns = stored_names(parquet.schema_arrow)
         check_names(self, self.columns)
         facts = parquet.metadata
         self.sizes = [facts.row_group(i).num_rows for i in range(facts.num_row_groups)]
@@ -182,6 +184,7 @@ class ParquetTable:
         columns, first, stop = reader.roles.columns, reader.first, reader.stop
         # a single batch is converted fastest
         frame = _frame(list(self._batches(columns, first, stop, stop - first)), columns)
+        frame = empty_as_missing(frame, reader.roles.names)
         return reader.roles.read(self, frame, first, reader.name)
 
 

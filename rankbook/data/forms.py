@@ -40,7 +40,7 @@ def read_wins(path):
     if source.is_numbered:
         raise ArgumentError(f"{source} is {source.kind}", "a win matrix in CSV, TSV or Parquet")
     if source.kind == "Parquet":
-        frame = read_parquet(source)
+        frame = read_parquet(source, index=False)
         if isinstance(frame.index, pd.RangeIndex):
             frame = frame.set_index(frame.columns[0])
         frame.index = frame.index.map(str)

@@ -579,23 +579,56 @@ def note_spaces(source, names):
                 return warn(Assumption(f"{text}, so they belong to the name."))
 
 
-def read_parquet(source):
-    """Read a Parquet file as a data frame."""
+def stored_names(schema):
+    """Return the names of the columns of a Parquet file, an index with a name among them.
+
+    An index without a name is left out. Names are text; those of several levels are a tuple's text.
+    """
+    facts = schema.pandas_metadata or {}
+    unnamed = {one for one in facts.get("index_columns", ()) if isinstance(one, str)}
+    named = {one.get("field_name") for one in facts.get("columns", ()) if one["name"] is not None}
+    return [name for name in schema.names if name not in unnamed - named]
+
+
+def read_parquet(source, index=True):
+    """Read a Parquet file as a data frame, in which an `index` with a name is the first columns."""
     import pandas as pd
 
     import_extra("pyarrow", "data", f"reading {source} as Parquet")
-    from pyarrow.parquet import read_metadata
+    from pyarrow.parquet import read_metadata, read_schema
 
+    file = source.path if source.content is None else io.BytesIO(source.content)
     try:
-        file = source.path if source.content is None else io.BytesIO(source.content)
+        names = stored_names(read_schema(file))
+    except (OSError, ValueError) as error:  # pyarrow raises only these two types of errors
+        raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
+    check_names(source, names)
+    try:
         rows, columns = (size := read_metadata(file)).num_rows, size.num_columns
         need = f"the table of {rows:,} rows and {columns:,} columns in {source}"
         require_memory(8 * rows * columns, need, "read a part of it by rankbook.read_blocks")
-        frame = pd.read_parquet(file).rename(columns=str)
-    except (OSError, ValueError) as error:  # pyarrow raises only these two types of errors
+        frame = pd.read_parquet(file)
+    except (OSError, ValueError) as error:
         raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
-    check_names(source, list(frame.columns))
+    frame.columns = [str(name) for name in frame.columns]
+    named = [name for name in frame.index.names if name is not None] if index else []
+    check_names(source, [*map(str, named), *frame.columns])
+    if named:
+        frame = frame.reset_index(named)
+        frame.columns = [str(name) for name in frame.columns]
     return frame
+
+
+def empty_as_missing(frame, names):
+    """Return a data frame of Parquet in which empty text in the columns `names` is missing."""
+    found = {}
+    for name in names:
+        if name in frame and frame[name].dtype.kind == "O":
+            cells = frame[name].to_numpy(dtype=object)
+            empty = np.array([isinstance(cell, str) and cell == "" for cell in cells], dtype=bool)
+            if empty.any():
+                found[name] = frame[name].mask(empty)
+    return frame.assign(**found) if found else frame
 
 
 class NotNumbers(ValueError):
@@ -1160,7 +1193,8 @@ class FrameReader:
         """
         if self.text is not None:
             return self.text.read(names, columns, texts)
-        return self.frame if columns is None else self.frame[columns]
+        frame = self.frame if columns is None else self.frame[columns]
+        return empty_as_missing(frame, names) if self.source.kind == "Parquet" else frame
 
     def cells(self, column):
         """Return the distinct cells of a column, those of text as text."""

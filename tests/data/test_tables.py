@@ -899,3 +899,64 @@ class TestTrimmed:
             "d",
             "open \n , never closed  , ",
         }
+
+
+class TestParquetOfPandas:
+    """Indexes, names of several levels and empty text, in Parquet."""
+
+    FRAME = pd.DataFrame(dict(y=[0, 1, 2, 0], x=[1.0, 2, 3, 5], doc=["a", "", "c", "d"]))
+
+    def test_names_of_several_levels(self):
+        frame = self.FRAME[["y", "x"]]
+        frame.columns = pd.MultiIndex.from_tuples([("a", "y"), ("a", "x")])
+        frame.to_parquet("t.parquet")
+        data = read_table("t.parquet", target="('a', 'y')")
+        assert data.feature_names == ["('a', 'x')"] and data.X[:, 0].tolist() == [1, 2, 3, 5]
+        (block,) = rb.read_blocks("t.parquet", target="('a', 'y')")
+        assert block.X.tolist() == data.X.tolist()
+
+    def test_two_columns_of_one_name(self):
+        parquet = pytest.importorskip("pyarrow.parquet")
+        columns = [[1, 2], [3, 4], [5, 6]]
+        pyarrow = pytest.importorskip("pyarrow")
+        table = pyarrow.table([pyarrow.array(c) for c in columns], names=["y", "x", "x"])
+        parquet.write_table(table, "t.parquet")
+        for read in (read_table, rb.read_blocks):
+            with pytest.raises(ValueError, match="two columns named 'x': columns 1 and 2"):
+                read("t.parquet", target="y")
+
+    def test_index_with_a_name(self):
+        pairs = pd.DataFrame(dict(winner=["a", "b", "a"], loser=["b", "c", "c"]))
+        pairs.set_index("winner").to_parquet("p.parquet")
+        found = rb.read_preferences("p.parquet", winner="winner", loser="loser")
+        assert len(found) == 3
+        self.FRAME.set_index("x").to_parquet("t.parquet")
+        data = read_table("t.parquet", target="y", name="doc")
+        assert data.feature_names == ["x"] and data.X[:, 0].tolist() == [1, 2, 3, 5]
+        (block,) = rb.read_blocks("t.parquet", target="y", features=["x"])
+        assert block.X.tolist() == data.X.tolist()
+        self.FRAME.set_index(["x", "doc"]).to_parquet("t.parquet")
+        assert read_table("t.parquet", target="y", name="doc").X.tolist() == data.X.tolist()
+
+    def test_index_without_a_name(self):
+        self.FRAME.iloc[[2, 0, 1]].to_parquet("t.parquet")
+        assert read_table("t.parquet", target="y", name="doc").feature_names == ["x"]
+        (block,) = rb.read_blocks("t.parquet", target="y", drop=["doc"])
+        assert block.X[:, 0].tolist() == [3, 1, 2]
+
+    def test_empty_text_is_missing(self):
+        self.FRAME.to_parquet("t.parquet")
+        self.FRAME.to_csv("t.csv", index=False)
+        for name in ("t.csv", "t.parquet"):
+            with pytest.raises(ValueError, match="has no query id in row 1, column 'doc'"):
+                read_table(name, target="y", qid="doc")
+            with pytest.raises(ValueError, match="has no query id in row 1, column 'doc'"):
+                list(rb.read_blocks(name, target="y", qid="doc"))
+            with pytest.raises(ValueError, match=r"group in row 1, column 'doc'"):
+                read_table(name, target="y", group_split="doc")
+        frame = pd.DataFrame(dict(winner=["a", ""], loser=["b", "c"]))
+        frame.to_parquet("p.parquet")
+        frame.to_csv("p.csv", index=False)
+        for name in ("p.csv", "p.parquet"):
+            with pytest.raises(ValueError, match="winner is (nan|None) in row 1"):
+                rb.read_preferences(name, winner="winner", loser="loser")
