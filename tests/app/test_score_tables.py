@@ -137,3 +137,17 @@ def test_an_entry_time_is_mentioned():
     assert "note: feature: column 'Start' of patients.csv" in said and "--drop" in said
     patients.drop(columns="Start").to_csv("patients.csv", index=False)
     assert "Start" not in run("fit", "patients.csv", *times).stderr
+
+
+def test_keys_of_parquet_are_floating_point_numbers():
+    table("same.csv", qid=DATA.qid, docid=DATA.docid, score=range(6))
+    same = pd.read_csv("same.csv").sample(frac=1, random_state=0)
+    same.assign(qid=same.qid.astype(float)).to_parquet("floats.parquet")
+    assert metrics("floats.parquet") == metrics("same.csv")
+    rows = pd.DataFrame(dict(row=np.arange(6.0), score=range(6)))
+    rows.to_parquet("rows.parquet")
+    assert metrics("rows.parquet") == metrics("same.csv")
+    rows.assign(row=rows.row + 0.5).to_parquet("rows.parquet")
+    assert "rows.parquet: column 'row' is 0.5 in row 0" in refused(
+        "evaluate", "rows.parquet", "data.csv", *BY
+    )
