@@ -38,7 +38,6 @@ from .table import (
     find_roles,
     is_sparse,
     names_of,
-    note_spaces,
     numbered_frame,
     open_csv,
     read_sparse,
@@ -371,7 +370,7 @@ class CSVText(TextTable):
                         raise
                     self.reader.use_commas()
                     raise ReadAgain from None
-                note_spaces(self, frame[roles.names])
+                self.reader.note_spaces(frame[roles.names])
                 arrays = {name: getattr(block, name) for name in (*ARRAYS, "item_names")}
                 if roles.qid in self.words:
                     arrays["qid"] = as_text(names_of(self, frame[roles.qid], first))

@@ -504,7 +504,7 @@ class CSVReader:
             raise ArgumentError(f"{source} is {source.kind}", "a table", ways)
         import pandas as pd
 
-        self.source = source
+        self.source, self.has_noted = source, False
         mark, skipped = head_of(source)
         self.how = dict(sep=separator or mark, skipinitialspace=True, encoding="utf-8")
         self.how |= dict(skiprows=skipped)
@@ -554,13 +554,17 @@ class CSVReader:
                 if words(commas) < words(frame):
                     self.use_commas()
                     frame = commas
-        note_spaces(self.source, frame[list(names)])
+        self.note_spaces(frame[list(names)])
         return frame if columns is None else frame[columns]
 
     def cells(self, column):
         """Return the distinct cells of a column of text."""
         with csv_errors(self.source):
             return self._read(**self.options([column]), usecols=[column])[column].unique()
+
+    def note_spaces(self, names):
+        """Warn once about spaces of a name in a data frame, see :func:`note_spaces`."""
+        self.has_noted = self.has_noted or note_spaces(self.source, names)
 
     def use_commas(self):
         """Read commas as decimal points from now on."""
@@ -569,14 +573,19 @@ class CSVReader:
 
 
 def note_spaces(source, names):
-    """Warn once if a name in a data frame begins or ends with a space, which was in quotes."""
+    """Warn once if a name in a data frame begins or ends with a space, which was in quotes.
+
+    Return whether there is one.
+    """
     import pandas as pd
 
     for column in names:
         for name in pd.unique(names[column].dropna()):
             if isinstance(name, str) and name != name.strip():
                 text = f"{source}: {name!r} in column {column!r} was in quotes with its spaces"
-                return warn(Assumption(f"{text}, so they belong to the name."))
+                warn(Assumption(f"{text}, so they belong to the name."))
+                return True
+    return False
 
 
 def stored_names(schema):

@@ -960,3 +960,12 @@ class TestParquetOfPandas:
         for name in ("p.csv", "p.parquet"):
             with pytest.raises(ValueError, match="winner is (nan|None) in row 1"):
                 rb.read_preferences(name, winner="winner", loser="loser")
+
+
+def test_spaces_in_quotes_are_noted_once():
+    put("t.csv", "y,doc,x\n" + "".join(f'{i % 3}," a{i}",{i}\n' for i in range(5000)))
+    for rows in (1000, 10_000):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            list(rb.read_blocks("t.csv", target="y", qid="doc", rows=rows))
+        assert sum("was in quotes" in str(one.message) for one in found) == 1
