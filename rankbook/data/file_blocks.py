@@ -41,6 +41,7 @@ from .table import (
     numbered_frame,
     open_csv,
     read_sparse,
+    refuse_long_row,
     refuse_missing_qid,
     require_table,
     stored_names,
@@ -355,10 +356,10 @@ class CSVText(TextTable):
 
         options, first = self.reader.how | self.reader.options(roles.names, roles.texts), 0
         with open_csv(self, options["sep"], self.reader.has_spaces) as stream:
-            with csv_errors(self):
+            with csv_errors(self, self.refuse_long_row):
                 frames = pd.read_csv(stream, chunksize=rows, **options)
             while True:
-                with csv_errors(self):
+                with csv_errors(self, self.refuse_long_row):
                     frame = next(frames, None)
                 if frame is None or not len(frame):
                     return
@@ -378,6 +379,12 @@ class CSVText(TextTable):
                     self.words.add(roles.qid)
                 yield {name: array for name, array in arrays.items() if array is not None}
                 first += len(frame)
+
+    def refuse_long_row(self):
+        """Raise an error for the first row that is longer than the header."""
+        refuse_long_row(
+            self, self.reader.how["sep"], len(self.columns), self.reader.how["skiprows"]
+        )
 
     def _require_one_kind(self, frame, roles, first):
         """Refuse a column of truth values in one part of the file and of numbers in another."""

@@ -11,7 +11,15 @@ from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from .explain import explain
 from .preflib import is_preflib, read_preflib
-from .table import as_source, check_names, csv_errors, head_of, open_csv, read_parquet
+from .table import (
+    as_source,
+    check_names,
+    csv_errors,
+    head_of,
+    open_csv,
+    read_parquet,
+    refuse_long_row,
+)
 
 
 def read_wins(path):
@@ -48,10 +56,17 @@ def read_wins(path):
         mark, skipped = head_of(source)
         mark = mark if source.kind == "CSV text" else "\t"
         how = dict(sep=mark, skiprows=skipped, skipinitialspace=True, encoding="utf-8-sig")
+        how |= dict(dtype=str, keep_default_na=False)
         with csv_errors(source), open_csv(source, mark, True) as stream:
-            frame = pd.read_csv(stream, **how, header=None, dtype=str, keep_default_na=False)
+            names = pd.read_csv(stream, **how, header=None, nrows=1).iloc[0].tolist()
+        # a separator at the end of each row is accepted
+        width = len(names)
+        how |= dict(header=0, names=range(width), index_col=False, na_values={width: [""]})
+        refuse_rows = lambda: refuse_long_row(source, mark, width, skipped)
+        with csv_errors(source, refuse_rows), open_csv(source, mark, True) as stream:
+            frame = pd.read_csv(stream, **how)
         frame = frame.fillna("").set_index(0)
-        frame = frame.set_axis(frame.iloc[0], axis=1).iloc[1:]
+        frame = frame.set_axis(names[1:], axis=1)
     check_names(source, list(frame.columns))
     if not len(frame):
         raise ValueError(f"{source} has names of columns but no rows.")

@@ -466,17 +466,47 @@ def has_spaces(source, separator):
     return step[-1:] in spaces
 
 
+def refuse_long_row(source, separator, width, skipped=0):
+    """Raise an error for the first row of CSV text with more cells than the header has names.
+
+    An empty cell at the end, after a separator at the end of each row, is not counted.
+    """
+    with (
+        suppress(csv.Error, UnicodeDecodeError),  # such as a cell of 131,073 characters
+        source.open() as stream,
+        io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+    ):
+        lines = islice(text, skipped, None)
+        rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        at = skipped + 1
+        for cells in rows:
+            if len(cells) > width + (cells[-1:] == [""]):
+                raise ArgumentError(
+                    f"{source} has {len(cells)} cells in line {at} and {width} names in the header",
+                    "a name for each cell",
+                    'Put a cell that contains the separator in quotes: "a, b".',
+                )
+            at = skipped + rows.line_num + 1
+
+
 @contextmanager
-def csv_errors(source):
-    """Add the name of the file to errors and warnings of pandas about a CSV file."""
+def csv_errors(source, refuse_rows=None):
+    """Add the name of the file to errors and warnings of pandas about a CSV file.
+
+    The function `refuse_rows` raises an error of its own if it finds the cause.
+    """
     import pandas as pd
 
-    wrong = (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning)
+    wrong = (pd.errors.ParserError, pd.errors.ParserWarning)
     try:
         with warnings.catch_warnings():  # pandas only warns if it drops the end of a row
             warnings.simplefilter("error", pd.errors.ParserWarning)
             yield
+    except pd.errors.EmptyDataError as error:
+        raise ValueError(f"{source} has no header: its lines are blank.") from error
     except (*wrong, UnicodeDecodeError, csv.Error) as error:
+        if refuse_rows is not None and isinstance(error, wrong):
+            refuse_rows()
         raise ValueError(f"{source} cannot be read as CSV text: {error}") from error
 
 
@@ -529,6 +559,9 @@ class CSVReader:
         with self.open() as stream:
             return pd.read_csv(stream, **self.how | options)
 
+    def __str__(self):
+        return str(self.source)
+
     def open(self):
         """Open a binary stream of the text, in which no space follows an unquoted cell."""
         return open_csv(self.source, self.how["sep"], self.has_spaces)
@@ -546,7 +579,7 @@ class CSVReader:
         is longer than the header is an error.
         """
         options = self.options(names, texts)
-        with csv_errors(self.source):
+        with csv_errors(self.source, self.refuse_long_row):
             frame = self._read(**options)
             if self.how["sep"] == ";" and "decimal" not in self.how:
                 commas = self._read(**options, decimal=",")  # fewer text columns decide
@@ -559,8 +592,12 @@ class CSVReader:
 
     def cells(self, column):
         """Return the distinct cells of a column of text."""
-        with csv_errors(self.source):
+        with csv_errors(self.source, self.refuse_long_row):
             return self._read(**self.options([column]), usecols=[column])[column].unique()
+
+    def refuse_long_row(self):
+        """Raise an error for the first row that is longer than the header."""
+        refuse_long_row(self, self.how["sep"], len(self.columns), self.how["skiprows"])
 
     def note_spaces(self, names):
         """Warn once about spaces of a name in a data frame, see :func:`note_spaces`."""

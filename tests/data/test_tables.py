@@ -20,6 +20,7 @@ from shell import done
 
 import rankbook as rb
 from rankbook.base.errors import Assumption
+from rankbook.data.forms import read_wins
 from rankbook.data.split import read_parts
 from rankbook.data.table import STEP, NotNumbers, Source, Trimmed, read_table
 
@@ -270,7 +271,7 @@ class TestNothingThere:
             read_table(put(name, ""))
 
     def test_only_blank_lines(self):
-        with pytest.raises(ValueError, match="a.csv cannot be read as CSV"):
+        with pytest.raises(ValueError, match="a.csv has no header"):
             read_table(put("a.csv", "\n\n"), target="y")
         with pytest.raises(ValueError, match="0 labels"):
             read_table(put("a.svm", "# only a comment\n\n"))
@@ -339,7 +340,7 @@ class TestColumns:
 
     def test_row_longer_than_the_header(self):
         for text in ("y,x\n1,2,3\n4,5,6\n", "y,x\n1,2\n4,5,6\n"):
-            with pytest.raises(ValueError, match="a.csv cannot be read as CSV"):
+            with pytest.raises(ValueError, match="a.csv has 3 cells in line [23] and 2 names"):
                 read_table(put("a.csv", text), target="y")
 
     def test_open_quote(self):
@@ -969,3 +970,29 @@ def test_spaces_in_quotes_are_noted_once():
             warnings.simplefilter("always")
             list(rb.read_blocks("t.csv", target="y", qid="doc", rows=rows))
         assert sum("was in quotes" in str(one.message) for one in found) == 1
+
+
+class TestLongRows:
+    """Rows that are longer than the header, and headers that are missing."""
+
+    @pytest.mark.parametrize("before", [0, 2500])
+    def test_long_row(self, before):
+        put("t.csv", "# note\ny,x,z\n" + "1,2,3\n" * before + '\n1,2,"a, b",4\n' + "1,2,3\n" * 5)
+        said = rf"t\.csv has 4 cells in line {before + 4} and 3 names in the header.*in quotes"
+        for read in (read_table, rb.read_blocks, lambda file, **_: rb.read_preferences(file)):
+            with pytest.raises(ValueError, match=said), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                read("t.csv", target="y")
+
+    def test_blank_lines(self):
+        for read in (read_table, rb.read_blocks, read_wins):
+            with pytest.raises(ValueError, match=r"t\.csv has no header: its lines are blank"):
+                read(put("t.csv", "\n\n\n"))
+
+    @pytest.mark.parametrize("end", ["", ","])
+    def test_win_matrix_with_a_separator_at_the_end_of_rows(self, end):
+        wins = read_wins(put("w.csv", f",a,b\na,0,1{end}\nb,2,0{end}\n"))
+        assert wins.to_numpy().tolist() == [[0, 1], [2, 0]]
+        assert [*wins.index] == [*wins.columns] == ["a", "b"]
+        with pytest.raises(ValueError, match=r"w\.csv has 4 cells in line 3 and 3 names"):
+            read_wins(put("w.csv", ",a,b\na,0,1\nb,2,0,7\n"))
