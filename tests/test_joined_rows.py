@@ -268,3 +268,25 @@ def test_group_sizes_and_rows_of_queries_are_recognised():
     for score in (metrics.ndcg, rb.disagreement, metrics.auc):
         with pytest.raises(ValueError, match=r"y_true has shape \(1, 2\); .*one row.*qid"):
             score([[1, 0]], [[0.2, 0.1]])
+
+
+@pytest.mark.parametrize("argument", ["y", "qid", "item_names", "groups"])
+def test_rows_of_a_dataset(argument):
+    names = pd.Series(NAMES, NAMES)
+    given = dict(X=X, y=Y, qid=QID, groups=QID, item_names=names)
+    assert rb.datasets.Dataset(**given).item_names == list(NAMES)
+    fresh = given[argument].reset_index(drop=True)
+    rb.datasets.Dataset(**given | {argument: fresh})
+    for wrong in (given[argument][::-1], fresh[::-1]):
+        with pytest.raises(ValueError, match=f"(?s){argument}.*in row 0, where X.*to_numpy"):
+            rb.datasets.Dataset(**given | {argument: wrong})
+
+
+@pytest.mark.parametrize("name", ["RankSVM.fit", "ndcg", "Preferences.from_survival"])
+def test_moved_numbers_beside_names(name):
+    call, given = CALLS[name]
+    for argument in list(given)[1:]:
+        fresh = given[argument].reset_index(drop=True)
+        call(**given | {argument: fresh})
+        with pytest.raises(ValueError, match="has the index .*in row 0.*to_numpy"):
+            call(**given | {argument: fresh[::-1]})

@@ -78,8 +78,8 @@ def require_same_rows(**given):
     """Raise an error if pandas arguments with an entry for each row are in different orders.
 
     Their indexes must be equal. An index of numbers beside an index of names that has none of
-    these numbers is no key, so these two match by position. Arrays have no index and match by
-    position, too.
+    these numbers is no key, so these two match by position, unless the numbers are 0 to n - 1 in
+    another order: those rows were moved. Arrays have no index and match by position, too.
 
     Parameters
     ----------
@@ -105,7 +105,9 @@ def require_same_rows(**given):
         labels, wanted = index.tolist(), known.tolist()
         if (index.dtype.kind in "iuf") != (known.dtype.kind in "iuf"):
             texts = [[str(label) for label in side] for side in (labels, wanted)]
-            if texts[0] == texts[1] or set(texts[0]).isdisjoint(texts[1]):
+            numbers = labels if index.dtype.kind in "iuf" else wanted
+            moved = numbers != (whole := list(range(len(index)))) and sorted(numbers) == whole
+            if texts[0] == texts[1] or set(texts[0]).isdisjoint(texts[1]) and not moved:
                 continue
         differ = (i for i, (a, b) in enumerate(zip(labels, wanted)) if a is not b and a != b)
         if (i := next(differ, None)) is None:

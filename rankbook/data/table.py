@@ -29,6 +29,7 @@ from ..base.validation import (
     as_matrix,
     as_vector,
     first_bad,
+    require_same_rows,
     shown,
     unknown_name,
 )
@@ -80,7 +81,8 @@ class Dataset:
     Raises
     ------
     ValueError, TypeError
-        If shapes disagree, or `X` or `y` contains entries that are not finite numbers.
+        If shapes disagree, `X` or `y` contains entries that are not finite numbers, or arguments
+        from pandas have their rows in different orders.
 
     Examples
     --------
@@ -106,6 +108,8 @@ class Dataset:
     encoding: Any = None
 
     def __post_init__(self):
+        each = ("X", "y", "qid", "parts", "groups", "item_names")
+        require_same_rows(**{name: getattr(self, name) for name in each})
         X = (as_items if hasattr(self.X, "tocsr") else as_matrix)("X", self.X)
         n, d = X.shape
         if n == 0:
