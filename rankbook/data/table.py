@@ -1449,8 +1449,8 @@ def read_table(
     ----------
     path : str or path
         CSV (``.csv`` with commas, semicolons or tabs, ``.tsv``; UTF-8, with a header), Parquet
-        (``.parquet``), or SVMlight/LETOR (``.svm .svmlight .letor .txt .dat``); each may be packed
-        by gzip (``.csv.gz``).
+        (``.parquet``; an index of pandas with a name is a column), or SVMlight/LETOR (``.svm
+        .svmlight .letor .txt .dat``); each may be packed by gzip (``.csv.gz``).
     target : str, optional
         The column of the scores to rank by; higher is preferred. By default a column named target
         or label (in upper or lower case), reported by an :class:`Assumption`. Refused for SVMlight,
