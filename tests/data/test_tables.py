@@ -959,7 +959,7 @@ class TestParquetOfPandas:
         frame.to_parquet("p.parquet")
         frame.to_csv("p.csv", index=False)
         for name in ("p.csv", "p.parquet"):
-            with pytest.raises(ValueError, match="winner is (nan|None) in row 1"):
+            with pytest.raises(ValueError, match="winner is empty in row 1"):
                 rb.read_preferences(name, winner="winner", loser="loser")
 
 
