@@ -85,7 +85,7 @@ def test_each_option_does_its_part(table):
     ways = "--encode, with --impute for gaps in 'colour', 'size', or --drop colour,code"
     assert f"{ways}, or --name colour, or --qid colour" in refused(*given)
     assert f"{ways}, or --qid colour; see" in refused(*given, "--name", "age")
-    assert "the guide 'From a data frame" in refused(*given, "--impute")
+    assert "the guide 'Use data frames" in refused(*given, "--impute")
     assert "in row 3, column 'size'" in refused(*given, "--encode")
     assert "--impute, or --drop size" in refused(*given, "--encode")
     said = refused(*given, "--encode", "--drop", "size")
