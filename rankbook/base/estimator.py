@@ -42,11 +42,29 @@ else:
     from sklearn.base import ClassifierMixin as Mixin  # type: ignore
 
     class ClassifierMixin(Mixin):
+        """Base class of classifiers."""
+
         def score(self, X, y, sample_weight=None):
+            """Return the accuracy: the share of items whose predicted class is y.
+
+            Parameters
+            ----------
+            X : array-like of shape (n, d)
+            y : array-like of shape (n,)
+            sample_weight : array-like of shape (n,), optional
+                Weights >= 0 of the items.
+
+            Returns
+            -------
+            float
+
+            Raises
+            ------
+            ValueError
+                If arguments from pandas have different indexes.
+            """
             require_same_rows(X=X, y=y, sample_weight=sample_weight)
             return super().score(X, y, sample_weight)
-
-        score.__doc__ = Mixin.score.__doc__
 
 
 def available_if(check: Callable[[Any], bool]) -> Callable[[Function], Function]:
