@@ -104,7 +104,7 @@ def test_a_table_of_votes_with_categories_and_gaps():
     assert "in row 4, column 'size'" in (said := refused("select", *given, "--encode"))
     assert "--impute" in said
     given += ["--encode", "--impute"]
-    assert "--form pairs --column winner=chosen --column loser=other" in refused("select", *given)
+    assert "Name them, such as --winner=COLUMN and --loser=COLUMN" in refused("select", *given)
     pairs = ["--winner", "chosen", "--loser", "other", "--weight", "judges"]
     done("select", *given, *pairs, "--kernel", "linear", "--save", "m.rankbook")
     measure = ["evaluate", "m.rankbook", "items.csv", "--preferences", "new_votes.csv", *pairs]
