@@ -1,5 +1,6 @@
 """Tables for terminals and Jupyter."""
 
+import logging
 import re
 from html import escape
 
@@ -30,6 +31,33 @@ def as_text(rows):
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows
     )
+
+
+LOG = logging.getLogger("rankbook.tables")  # a message of level INFO for each table that is read
+
+
+def explain(source, what, roles, left_over=(), facts=()):
+    """Log the role of each column of a table.
+
+    Parameters
+    ----------
+    source : object
+        Its text names the table.
+    what : str
+        What a row is, and how this was decided.
+    roles : sequence of (str, str, str)
+        Column, role, and reason.
+    left_over : sequence of str
+        Columns that are not used.
+    facts : sequence of str
+        Further lines.
+    """
+    if not LOG.isEnabledFor(logging.INFO):
+        return
+    rows = [("column", "used as", "because"), *(tuple(map(str, role)) for role in roles)]
+    rest = ", ".join(map(str, left_over)) or "none"
+    lines = [f"{source}: {what}", as_text(rows), f"columns not used: {rest}", *facts]
+    LOG.info("%s", "\n".join(lines))
 
 
 def as_html(rows):

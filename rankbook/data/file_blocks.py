@@ -22,7 +22,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import import_extra
 from ..base.validation import as_count
-from ..preferences.names import as_text
+from ..preferences.names import names_as_text
 from .blocks import ARRAYS, Blocks, CheckedBlock, Stored
 from .table import (
     CSVReader,
@@ -374,7 +374,7 @@ class CSVText(TextTable):
                 self.reader.note_spaces(frame[roles.names])
                 arrays = {name: getattr(block, name) for name in (*ARRAYS, "item_names")}
                 if roles.qid in self.words:
-                    arrays["qid"] = as_text(names_of(self, frame[roles.qid], first))
+                    arrays["qid"] = names_as_text(names_of(self, frame[roles.qid], first))
                 elif roles.qid is not None and block.qid.dtype.kind == "O":
                     self.words.add(roles.qid)
                 yield {name: array for name, array in arrays.items() if array is not None}

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.tables import explain
 from ..base.validation import as_choice
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
-from .explain import explain
 from .preflib import is_preflib, read_preflib
 from .table import (
     as_source,

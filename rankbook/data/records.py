@@ -15,13 +15,13 @@ import numpy as np
 
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import warn
+from ..base.tables import LOG, explain
 from ..base.validation import as_choice, as_vector, unknown_name
 from ..preferences.events import QUERY_NAMES
 from ..preferences.graph import Preferences
 from ..preferences.names import column_of, flags_of
 from ..preferences.orders import Orders
 from ..preferences.outcomes import read_outcomes, side_words
-from .explain import LOG, explain
 from .forms import find_whole
 from .table import FrameReader, as_source, require_ids
 

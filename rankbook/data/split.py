@@ -9,7 +9,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import warn, written_out
 from ..preferences.graph import Preferences
-from ..preferences.names import as_text
+from ..preferences.names import names_as_text
 from ..preferences.orders import Orders
 from .blocks import Blocks, BlocksLike, CheckedBlock
 from .encoding import learn_encoding, read_to_learn
@@ -389,7 +389,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         blocks.append(roles.read(source, frame, name=str(source)))
         if roles.qid is not None:
             require_ids(source, frame[roles.qid])
-            ids.append(as_text(blocks[-1].qid))
+            ids.append(names_as_text(blocks[-1].qid))
     part = np.repeat(list(sources), [block.X.shape[0] for block in blocks])
     joined = lambda name: stacked([getattr(block, name) for block in blocks])
     if ids:

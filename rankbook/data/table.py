@@ -23,6 +23,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import import_extra, require_memory, warn
+from ..base.tables import explain
 from ..base.validation import (
     as_array,
     as_items,
@@ -33,9 +34,8 @@ from ..base.validation import (
     shown,
     unknown_name,
 )
-from ..preferences.names import as_names, as_text
+from ..preferences.names import as_names, names_as_text
 from .blocks import CheckedBlock
-from .explain import explain
 
 PARTS = ("train", "validation", "test")
 
@@ -794,7 +794,7 @@ def names_of(source, column, start=0):
     if not missing.any():
         return names
     found = np.full(missing.size, "", dtype=object)
-    found[~missing] = as_text(names)
+    found[~missing] = names_as_text(names)
     return found
 
 
@@ -1528,7 +1528,7 @@ def as_dataset(source, frame, roles):
         if column is not None:
             require_ids(source, frame[column], what=what)
             ids = ids_of(source, frame[column])
-            found[role] = ids if ids.dtype.kind == "i" else as_text(ids).astype(str)
+            found[role] = ids if ids.dtype.kind == "i" else names_as_text(ids).astype(str)
     given = "" if source.is_numbered else f", ranked by {roles.target!r}"
     if given and roles.qid is not None:
         given += f", query ids from {roles.qid!r}"

@@ -198,7 +198,7 @@ def as_names(argument, column, rows=None, unit="row"):
     return objects(values)
 
 
-def as_text(names):
+def names_as_text(names):
     """Return names from :func:`as_names` with their decimal text in place of whole numbers."""
     if names.dtype.kind == "i":
         return names.astype(str).astype(object)
@@ -223,7 +223,7 @@ def alike(columns):
     numbers = lambda column: column.dtype.kind == "i" or set(map(type, column)) <= {int}
     texts = lambda column: column.dtype.kind == "O" and str in set(map(type, column))
     if any(map(texts, columns)):
-        return [as_text(column) if numbers(column) else column for column in columns]
+        return [names_as_text(column) if numbers(column) else column for column in columns]
     return [column.astype(object) for column in columns]
 
 

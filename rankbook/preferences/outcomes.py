@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.validation import as_vector
-from .names import as_names, as_text, column_names, column_of, whole_number
+from .names import as_names, names_as_text, column_names, column_of, whole_number
 
 RESULTS = ("difference", "winner", "points")
 AHEAD = dict(home=1.0, tie=0.0, away=-1.0)
@@ -196,7 +196,7 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
             raise ArgumentError(f"results has the empty cell as {results['']!r}", "'tie'")
         empty = np.array([_cell(value) is None for value in column.tolist()])
         results, tie = {k: v for k, v in results.items() if k}, empty if tie is None else tie | empty
-    sides = [as_text(as_names(argument, side)) for argument, side in zip(AHEAD, sides[:2])]
+    sides = [names_as_text(as_names(argument, side)) for argument, side in zip(AHEAD, sides[:2])]
     cells = _Cells(column, sides, tie)
     if isinstance(results, dict):
         return _mapped(cells, results)

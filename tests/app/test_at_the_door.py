@@ -192,7 +192,7 @@ def test_what_a_file_does_not_say_is_asked(text, options, said, way, tmp_path, m
     (tmp_path / "t.csv").write_text(text)
     line = refused("rank", "t.csv", *options)
     assert said in line and way in line, line
-    assert "t.csv" in line or "two different items" in way, line
+    assert "t.csv" in line, line
 
 
 @pytest.mark.parametrize("text, options, said", NOTES)

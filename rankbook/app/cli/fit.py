@@ -171,15 +171,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     """
     files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
     check_place("--out", out, *(files or data), preferences)
-    asked = dict(
-        form=form,
-        column=column,
-        ties=ties,
-        winner=winner,
-        loser=loser,
-        weight=weight,
-        results=results,
-    )
+    asked = dict(form=form, column=column, ties=ties, results=results)
+    asked |= dict(winner=winner, loser=loser, weight=weight)
     asked |= dict(loss=loss)
     asked = asked_preferences(data, preferences, **asked)
     options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)

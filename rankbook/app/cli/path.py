@@ -103,15 +103,8 @@ def path(  # noqa: PLR0913 -- an option of the command each
         check_table("--out", out, TABLES, data, preferences, *files.values())
     refuse_two(as_json, out)
     with spoken_warnings():
-        asked = dict(
-            form=form,
-            column=column,
-            ties=ties,
-            winner=winner,
-            loser=loser,
-            weight=weight,
-            results=results,
-        )
+        asked = dict(form=form, column=column, ties=ties, results=results)
+        asked |= dict(winner=winner, loser=loser, weight=weight)
         asked = asked_preferences([data], preferences, **asked)
         columns = dict(target=target, time=time, event=event, qid=qid, name=name)
         columns |= dict(drop=parse_names(drop))

@@ -295,15 +295,8 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     from rankbook.preferences.graph import Preferences, survival_target
 
     metric = parse_names(metric) or None
-    asked = dict(
-        form=form,
-        column=column,
-        ties=ties,
-        winner=winner,
-        loser=loser,
-        weight=weight,
-        results=results,
-    )
+    asked = dict(form=form, column=column, ties=ties, results=results)
+    asked |= dict(winner=winner, loser=loser, weight=weight)
     asked = asked_preferences(data, preferences, **asked)
     with spoken_warnings(queries=asked is None):
         files, columns = several_files(data), dict(target=target, qid=qid, name=name)
@@ -407,15 +400,8 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     from rankbook.metrics.queries import block_scores
     from rankbook.preferences.graph import survival_target
 
-    asked = dict(
-        form=form,
-        column=column,
-        ties=ties,
-        winner=winner,
-        loser=loser,
-        weight=weight,
-        results=results,
-    )
+    asked = dict(form=form, column=column, ties=ties, results=results)
+    asked |= dict(winner=winner, loser=loser, weight=weight)
     asked = asked_preferences([data], preferences, **asked)
     if data == "-":
         raise ArgumentError(

@@ -77,14 +77,14 @@ def as_keys(table, name, column):
     """Return the entries of a column as text, 2.0 as "2"; missing ones are refused."""
     import pandas as pd
 
-    from rankbook.preferences.names import as_names, as_text
+    from rankbook.preferences.names import as_names, names_as_text
 
     missing = np.asarray(pd.isna(column)) | np.array([key == "" for key in column.tolist()])
     if missing.any():
         row = int(missing.argmax())
         raise ArgumentError(f"{table} has no {name} in row {row}", "a key in each row")
     names = as_names(f"{table}: column {name!r}", np.asarray(column))
-    return [str(key) for key in as_text(names).tolist()]
+    return [str(key) for key in names_as_text(names).tolist()]
 
 
 def joined(source, data, theirs, ours, names):

@@ -153,15 +153,8 @@ def select(  # noqa: PLR0913 -- an option of the command each
         of_solver = parse_options(solver_option, "--solver-option")
         options |= dict(solver=(solver, of_solver) if of_solver else solver)
         options |= dict(gamma=parse_gammas(gamma))
-        asked = dict(
-            form=form,
-            column=column,
-            ties=ties,
-            winner=winner,
-            loser=loser,
-            weight=weight,
-            results=results,
-        )
+        asked = dict(form=form, column=column, ties=ties, results=results)
+        asked |= dict(winner=winner, loser=loser, weight=weight)
         asked |= dict(loss=loss)
         asked = asked_preferences([data], preferences, **asked)
         compares = asked is not None or time is not None
