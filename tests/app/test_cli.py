@@ -1133,3 +1133,24 @@ def test_ctrl_c_on_the_path_keeps_no_half_files(terminal):
     assert process.read(seconds=60) and process.process.wait(60) == 130
     assert "rankbook: interrupted" in process.text and "Traceback" not in process.text
     assert process.process.stdout.read() == "" and os.listdir() == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_whose_exception_is_lost_ends_the_command(sent):
+    """As in a callback of compiled code, which prints or drops what it raises."""
+    code = f"""
+import signal, time
+signal.signal(signal.{sent}, signal.SIG_DFL)
+from rankbook.app.cli import main
+def app(prog_name):
+    try:
+        signal.raise_signal(signal.{sent})
+    except KeyboardInterrupt:
+        time.sleep(60)
+main.app = app
+main.main()"""
+    begin = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "rankbook: interrupted\n")
+    assert time.monotonic() - begin < 30

@@ -5,6 +5,8 @@ import os
 import re
 import signal
 import sys
+import time
+from _thread import start_new_thread
 from contextlib import nullcontext
 from functools import wraps
 from typing import Annotated, get_type_hints
@@ -193,13 +195,37 @@ for command in COMMANDS:
 
 def main():
     """Entry point of the command `rankbook`."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: delete temporary files
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # Windows has no SIGHUP; nohup ignores it
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) != signal.SIG_IGN:
+            signal.signal(getattr(signal, name), _interrupt)
     try:
         app(prog_name="rankbook")
     except (KeyboardInterrupt, SystemExit) as end:
         if getattr(end, "code", 130) != 130:
             raise
         sys.stdout.flush()
-        if "rankbook.data.file_blocks" in sys.modules:
-            sys.modules["rankbook.data.file_blocks"].remove_copies()
-        os._exit(130)  # exit immediately: compiled code may still run
+        _end_process()
+
+
+def _interrupt(number, frame):
+    """Raise KeyboardInterrupt, and end the process soon if that is lost.
+
+    An exception disappears in a callback of compiled code or of the garbage collector. The thread
+    is started without a lock, because the signal may have come while one was held.
+    """
+    start_new_thread(_end_late, ())
+    raise KeyboardInterrupt
+
+
+def _end_late():
+    """End a process that has not ended after 1.5 seconds."""
+    time.sleep(1.5)
+    os.write(2, b"rankbook: interrupted\n")
+    _end_process()
+
+
+def _end_process():
+    """Delete temporary files and exit at once: compiled code may still run."""
+    if "rankbook.data.file_blocks" in sys.modules:
+        sys.modules["rankbook.data.file_blocks"].remove_copies()
+    os._exit(130)
