@@ -131,7 +131,7 @@ def compared_groups(problem):
     target = problem_target(problem)
     if not isinstance(target, Preferences):
         group, compared = problem.loss.groups(target), np.zeros(target.n_items)
-        compared[target.item] = 1.0
+        compared[target.item[target.is_compared]] = 1.0
         return group, compared
     group, compared = comparison_groups(target), np.ones(target.n_items)
     if target.is_counted:

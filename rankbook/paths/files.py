@@ -142,12 +142,13 @@ def _preferences(graph, n_items, n_queries, n_ties=0, items=None, has_ids=True, 
 
 
 PLACES = ("item", "order", "group", "choice_weight", "risk_weight")
+ORDERS = ("n_items", "ties", "lowest_first", "of_scores")
 
 
 def _orders_parts(orders):
     """Return the columns of the places, and the names of the items."""
     parts = {name: getattr(orders, name) for name in PLACES}
-    parts |= {name: getattr(orders, name) for name in ("n_items", "ties", "lowest_first")}
+    parts |= {name: getattr(orders, name) for name in ORDERS}
     if orders.items is not None:
         parts["items"] = [_plain_name(name) for name in orders.items]
     if orders.queries is not None:
@@ -157,17 +158,28 @@ def _orders_parts(orders):
     return parts
 
 
-def _orders(n_items, ties, lowest_first, items=None, queries=None, event=None, time=None, **places):
+def _orders(  # noqa: PLR0913 -- the parts of a file
+    n_items,
+    ties,
+    lowest_first,
+    of_scores=False,
+    items=None,
+    queries=None,
+    event=None,
+    time=None,
+    **places,
+):
     demand(set(places) == set(PLACES), "orders have other parts")
     size = places["item"].size
     demand(type(n_items) is int and are_indices(places["item"], n_items), "item")
-    demand(ties in TIED and type(lowest_first) is bool, "ties or lowest_first")
+    demand(ties in TIED, "ties")
+    demand(type(lowest_first) is type(of_scores) is bool, "lowest_first or of_scores")
     for name in ("order", "group"):
         numbers = places[name]
         demand(are_indices(numbers, size) and (np.diff(numbers) >= 0).all(), name)
     for name in ("choice_weight", "risk_weight"):
         demand((finite(name, places[name], (size,)) >= 0).all(), name)
-    facts = dict(lowest_first=lowest_first)
+    facts = dict(lowest_first=lowest_first, of_scores=of_scores)
     if items is not None:
         demand(isinstance(items, list) and len(items) == n_items, "items are no names")
         facts["items"] = tuple(items)

@@ -49,6 +49,9 @@ class Orders(Tabled, SetOnce):
         Factor > 0 of the probability of each place to be chosen.
     lowest_first : bool
         Whether items of higher score are chosen later, as for survival times.
+    of_scores : bool
+        Whether the orders are those of scores. The order of the items of a query's lowest score is
+        then not known, so they are available but not chosen.
     ties : {"breslow", "efron"}
         Method for tied choices.
     queries : ndarray of shape (n,), int, or None
@@ -78,6 +81,7 @@ class Orders(Tabled, SetOnce):
     choice_weight: np.ndarray
     risk_weight: np.ndarray
     lowest_first: bool
+    of_scores: bool
     ties: str
     queries: np.ndarray | None
     survival: np.ndarray | None
@@ -92,12 +96,18 @@ class Orders(Tabled, SetOnce):
         )
 
     @classmethod
-    def _made(cls, n_items, places, ties="breslow", **facts):
+    def _made(cls, n_items, places, ties="breslow", of_scores=False, **facts):
         """Make orders from sorted places (item, order, group, choice_weight, risk_weight).
 
-        Group numbers do not decrease within an order. Places of weight 0 are left out.
+        Group numbers do not decrease within an order. Places of weight 0 are left out. In orders of
+        scores the last group is not chosen.
         """
         item, order, group, chosen, risk = (np.asarray(each) for each in places)
+        kept = risk > 0
+        if of_scores:
+            last = np.full(order.max(initial=-1) + 1, -np.inf)
+            last[order[kept]] = group[kept]
+            chosen = np.where(group < last[order], chosen, 0.0)
         lost = np.flatnonzero((chosen > 0) & (risk == 0))
         if lost.size:
             raise ArgumentError(
@@ -105,7 +115,6 @@ class Orders(Tabled, SetOnce):
                 "among those that it is chosen from",
                 "a positive weight there",
             )
-        kept = risk > 0
         item, order, group, chosen, risk = (v[kept] for v in (item, order, group, chosen, risk))
         new_order = np.r_[True, order[1:] != order[:-1]][: item.size]
         new_group = new_order | np.r_[True, group[1:] != group[:-1]][: item.size]
@@ -118,6 +127,7 @@ class Orders(Tabled, SetOnce):
             group=locked(np.cumsum(new_group) - 1),
             choice_weight=locked(chosen.astype(np.float64)),
             risk_weight=locked(risk.astype(np.float64)),
+            of_scores=of_scores,
             ties=as_choice("ties", ties, TIED),
             **facts,
         )
@@ -144,7 +154,8 @@ class Orders(Tabled, SetOnce):
         ----------
         orders : sequence of sequences, data frame or dict of columns
             As in :meth:`rankbook.Preferences.from_rankings`: items as row numbers or names; items
-            that share a place are in a list, tuple or set within the order.
+            that share a place are in a list, tuple or set within the order. Those that share the
+            last place are chosen from each other; pass `top` if their order is only unknown.
         n_items, items
             The number of items, or their names in the order of the rows, as in
             :meth:`rankbook.Preferences.from_rankings`.
@@ -268,10 +279,11 @@ class Orders(Tabled, SetOnce):
         ----------
         prefs : Preferences
             Preferences made by :meth:`rankbook.Preferences.from_scores` or `from_survival`, with or
-            without item weights. For scores the best item is chosen first. The weight of a choice
-            is the item's weight as the better item of a pair, and its weight at risk is the weight
-            as the worse item. For survival times the shortest comes first, and the two weights
-            change roles.
+            without item weights. For scores the best item is chosen first, and the items of a
+            query's lowest score are not chosen, because their order is not known. The weight of a
+            choice is the item's weight as the better item of a pair, and its weight at risk is the
+            weight as the worse item. For survival times the shortest comes first, and the two
+            weights change roles.
 
         Raises
         ------
@@ -303,6 +315,7 @@ class Orders(Tabled, SetOnce):
             (item, query, level, chosen[item], risk[item]),
             items=prefs.items,
             lowest_first=lowest_first,
+            of_scores=not lowest_first,
             queries=prefs.queries,
             survival=prefs.survival,
         )
@@ -318,9 +331,21 @@ class Orders(Tabled, SetOnce):
     @cached_property
     def weight(self) -> np.ndarray:
         """(m,) float64: the weights of the choices among two items or more, in their order."""
+        return locked(self.choice_weight[self._is_choice])
+
+    @property
+    def _is_choice(self):
+        """Whether each place (N,) is a choice of positive weight among two items or more."""
         groups, orders = self.edges
         remaining = groups[orders[self.order + 1]] - groups[self.group]
-        return locked(self.choice_weight[(self.choice_weight > 0) & (remaining > 1)])
+        return (self.choice_weight > 0) & (remaining > 1)
+
+    @property
+    def is_compared(self) -> np.ndarray:
+        """(N,) bool: whether each place is at risk in a choice among two items or more."""
+        chosen, first = self._is_choice, np.full(self.n_orders, self.item.size)
+        np.minimum.at(first, self.order[chosen], self.group[chosen])
+        return self.group >= first[self.order]
 
     @cached_property
     def order_weight(self) -> np.ndarray:
@@ -411,7 +436,7 @@ class Orders(Tabled, SetOnce):
             self.choice_weight[kept] if choice_weight is None else choice_weight,
             self.risk_weight[kept],
         )
-        same = ("n_items", "items", "ties", "lowest_first", "queries", "survival")
+        same = ("n_items", "items", "ties", "lowest_first", "of_scores", "queries", "survival")
         return self._made(places=places, **({name: getattr(self, name) for name in same} | facts))
 
     def pairs(self) -> Preferences:

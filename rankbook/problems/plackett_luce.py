@@ -106,6 +106,7 @@ class PlackettLuce(SmoothLoss):
         return float(np.log(2) * sums.square)
 
     def groups(self, orders):
-        """Group number (n,) of each item. A chain of orders connects the items of a group."""
-        both = orders.item, orders.n_items + orders.order
-        return components(both, orders.n_items + orders.n_orders)[: orders.n_items]
+        """Group number (n,) of each item. A chain of choices connects the items of a group."""
+        n, there = orders.n_items, orders.is_compared
+        ends = orders.item[there], n + orders.order[there]
+        return components(ends, n + orders.n_orders)[:n]

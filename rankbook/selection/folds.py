@@ -318,13 +318,17 @@ def _touched(prefs, test, by):
 
 
 def _chosen_within(orders, test):
-    """Whether each place (N,) is a choice among at least two of the items left out."""
+    """Whether each place (N,) is a choice among at least two of the items left out.
+
+    For scores, it is one if an item of a lower score is left out, too.
+    """
     left_out = np.zeros(orders.n_items, dtype=bool)
     left_out[test] = True
     there, (groups, starts) = left_out[orders.item], orders.edges
     before = np.r_[0, np.cumsum(there)]
-    remaining = before[groups[starts[orders.order + 1]]] - before[groups[orders.group]]
-    return there & (orders.choice_weight > 0) & (remaining > 1)
+    begin, end = groups[orders.group + orders.of_scores], groups[starts[orders.order + 1]]
+    others = before[end] - before[begin] - (not orders.of_scores)
+    return there & (orders.choice_weight > 0) & (others > 0)
 
 
 def _refuse_empty(folds, by, kept, other):

@@ -95,6 +95,17 @@ def test_blocks_sent_out_give_the_same_answer(client, loss, weighted):
     assert same(solved(here, loss=loss), solved(rb.dask_blocks(here, client=client), loss=loss))
 
 
+def test_a_query_of_one_grade_says_nothing_to_plackett_luce(client):
+    X, y, qid, _ = data()
+    y = np.where(qid == qid[0], 1.0, y)
+    here = in_memory(X, y, qid)
+    model = rb.RankSVM(1.0, "linear", loss="plackett-luce")
+    there = model.fit(rb.dask_blocks(here, client=client)).coef_
+    others = model.fit(X[qid != qid[0]], y[qid != qid[0]], qid[qid != qid[0]]).coef_
+    assert np.array_equal(there, model.fit(here).coef_)
+    assert np.allclose(there, others, rtol=1e-4)
+
+
 @pytest.mark.parametrize("store", [np.float32, csr_array], ids=["float32", "csr"])
 def test_storages(client, store):
     X, y, qid, _ = data()

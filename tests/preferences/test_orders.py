@@ -81,16 +81,40 @@ def test_survival_times_are_choices_of_the_shortest():
 
 
 def test_grades_are_orders_with_ties():
-    """The best grade is chosen first, with item weights."""
+    """The best grade is chosen first, with item weights, and the lowest one is not chosen."""
     prefs = rb.Preferences.from_scores([0, 2, 1, 1, 5], qid=[7, 7, 7, 7, 8])
     orders = rb.Orders.from_preferences(prefs.item_weighted([1, 2, 3, 0, 1]))
     assert choices(orders) == [
         (1, frozenset([0, 1, 2]), 2.0),
         (2, frozenset([0, 2]), 3.0),
-        (0, frozenset([0]), 1.0),
-        (4, frozenset([4]), 1.0),
     ]
     assert len(orders) == 2
+    assert orders.is_compared.tolist() == [True, True, True, False]  # item 4 is alone
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_of_grades_are_orders_of_the_grades_that_are_left(seed):
+    """Whichever grades that leaves, the lowest one is not chosen; a weight of 0 is no item."""
+    rng = np.random.default_rng(seed)
+    y, qid, weight = rng.integers(0, 4, 20), rng.integers(0, 4, 20), rng.integers(0, 3, 20)
+    of = lambda at: rb.Orders.from_preferences(
+        rb.Preferences.from_scores(y[at], qid[at]).item_weighted(weight[at])
+    )
+    whole, rows = of(np.arange(20)), rng.permutation(20)[: rng.integers(1, 20)]
+    assert set(choices(whole[rows])) == set(choices(of(rows)))
+    for i, there, _ in choices(whole):
+        assert any(y[j] < y[i] and qid[j] == qid[i] for j in there)
+    expected = {j for _, there, _ in choices(whole) for j in there}
+    assert set(whole.item[whole.is_compared].tolist()) == expected
+
+
+def test_only_the_weights_of_those_at_risk_matter_for_the_lowest_grade():
+    """An item that is never chosen may have the weight 0 at risk."""
+    prefs = rb.Preferences.from_scores([1, 0, 2, 0]).item_weighted([1, 1, 1, 1], [1, 0, 1, 2])
+    assert choices(rb.Orders.from_preferences(prefs)) == [
+        (2, frozenset([0, 2, 3]), 1.0),
+        (0, frozenset([0, 3]), 1.0),
+    ]
 
 
 @pytest.mark.parametrize("seed", range(20))

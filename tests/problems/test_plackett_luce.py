@@ -7,6 +7,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
+from rankbook.estimators.order_intervals import compared_groups
+from rankbook.problems.plackett_luce import PlackettLuce
+from rankbook.selection.curve import mean_log_loss
+from rankbook.selection.folds import pair_folds
 
 EXACTLY = ("newton", dict(tol=1e-22))  # below rounding: as near as it comes
 pytestmark = pytest.mark.filterwarnings("ignore:the solver 'newton:UserWarning")
@@ -198,6 +202,99 @@ def test_targets_of_all_kinds_reach_the_same_model():
     assert np.array_equal(
         one.coef_, rb.RankSVM(1.0, "linear", loss="plackett-luce").fit(X, known).coef_
     )
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_grades_of_the_first_places_are_first_places(kernel):
+    """Grades 3, 2 and 1 for three items say the same as orders whose other items are unchosen."""
+    rng = np.random.default_rng(0)
+    queries, m, w = 200 if kernel == "linear" else 20, 20, np.array([1.0, -1.0, 0.5])
+    X, qid = rng.normal(size=(queries * m, 3)), np.repeat(np.arange(queries), m)
+    drawn = (X @ w + rng.gumbel(size=queries * m)).reshape(queries, m)
+    ranked, y = np.argsort(-drawn, axis=1) + m * np.arange(queries)[:, None], np.zeros(X.shape[0])
+    y[ranked[:, :3]] = [3, 2, 1]
+    orders = rb.Orders.from_rankings(ranked.tolist(), top=3)
+    for lam in (1e-3, "scale"):
+        one, other = (rb.RankSVM(lam, kernel, loss="plackett-luce") for _ in range(2))
+        one.fit(X, y, qid), other.fit(X, orders)
+        assert one.lam_ == pytest.approx(other.lam_)
+        a, b = (model.predict(X) - model.predict(X).mean() for model in (one, other))
+        assert np.allclose(a, b, atol=1e-6 * np.abs(b).max())
+        assert one.certificate_.primal == pytest.approx(other.certificate_.primal)
+        assert kernel == "rbf" or lam == "scale" or np.abs(one.coef_ - w).max() < 0.1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_slope_of_grades_is_that_of_the_formula(seed):
+    """With ties of all grades, queries of one grade and weights; the last group has no term."""
+    rng = np.random.default_rng(seed)
+    X, y, qid = rng.normal(size=(30, 3)), rng.integers(0, 4, 30), rng.integers(0, 5, 30)
+    y[qid == 0] = 2
+    weight = rng.random((2, 30)) if seed % 2 else np.ones((2, 30))
+    prefs = rb.Preferences.from_scores(y, qid).item_weighted(*weight)
+    model = fitted(X, prefs, 0.5)
+    w, slope, cost = model.coef_, 0.5 * model.coef_, 0.25 * model.coef_ @ model.coef_
+    for i in range(30):
+        there = (qid == qid[i]) & (y <= y[i])
+        if (y[there] < y[i]).any():
+            p = weight[1] * np.exp(X @ w) * there
+            slope = slope - weight[0, i] * (X[i] - p @ X / p.sum())
+            cost -= weight[0, i] * np.log(p[i] / p.sum())
+    assert np.abs(slope).max() < 1e-10
+    assert model.certificate_.primal == pytest.approx(cost, rel=1e-12)
+
+
+def test_a_query_of_one_grade_says_nothing():
+    """In memory, in blocks and alone in a block."""
+    X, y = np.array([[0.0], [1.0], [3.0], [2.0], [5.0]]), np.array([0.0, 1, 2, 1, 1])
+    qid, model = np.array([0, 0, 0, 1, 1]), rb.RankSVM(1.0, "linear", loss="plackett-luce")
+    block = lambda at: rb.Block(X[at], y[at], qid[at])
+    known = model.fit(X[:3], y[:3], qid[:3]).coef_
+    cut = rb.Blocks([block(qid == 0), block(qid == 1)])
+    targets = [(X, y, qid), (rb.Blocks([block(qid >= 0)]),), (cut,)]
+    for target in targets:
+        assert np.allclose(model.fit(*target).coef_, known, rtol=1e-6)
+    for target in [(X[3:], y[3:]), (rb.Blocks([block(qid == 1)]),)]:
+        with pytest.raises(ValueError, match="no preference"):
+            model.fit(*target)
+
+
+def test_items_of_a_query_of_one_grade_are_not_compared():
+    """Their scores have no interval, as those of items that no order names."""
+    y, qid = [2, 1, 0, 0, 1, 1], [0, 0, 0, 0, 1, 1]
+    model = rb.RankSVM(1.0, "linear", loss="plackett-luce").fit(np.eye(6), y, qid)
+    group, compared = compared_groups(model.solution_.problem)
+    assert compared.tolist() == [1, 1, 1, 1, 0, 0]
+    assert len(set(group[:4])) == 1 and len(set(group)) == 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_folds_of_grades_count_choices_among_those_left_out(seed):
+    """And the log loss of a part is that of its own grades."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
+    prefs = rb.Preferences.from_scores(y, np.arange(30) // 10)
+    orders = rb.Orders.from_preferences(prefs)
+    folds, n_dropped = pair_folds(KFold(3, shuffle=True, random_state=seed), X, orders, "item")
+    kept = 0
+    for fold in folds:
+        alone = rb.Orders.from_preferences(prefs[fold.test])
+        loss = mean_log_loss(PlackettLuce(), fold.target)
+        assert loss(X[fold.test, 0]) == pytest.approx(
+            mean_log_loss(PlackettLuce(), alone)(X[fold.test, 0])
+        )
+        kept += len(alone)
+    assert n_dropped == len(orders) - kept
+
+
+def test_orders_of_grades_come_back_from_a_file(tmp_path):
+    """And their parts are those of grades."""
+    rng = np.random.default_rng(0)
+    prefs = rb.Preferences.from_scores([3, 2, 2, 1, 0, 0])
+    problem = rb.RankSVMProblem(rng.normal(size=(6, 2)), prefs, "linear", loss="plackett-luce")
+    rb.solve_path(problem, 1.0).save(tmp_path / "path.rankbook")
+    orders = rb.load(tmp_path / "path.rankbook").problem.prefs
+    assert orders.of_scores and len(orders) == 4 and len(orders[:3]) == 1
 
 
 def test_metrics_of_survival_take_orders():
