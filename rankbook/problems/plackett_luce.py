@@ -46,13 +46,13 @@ class ChoiceSums:
 
         Their `square` is the total weight of the choices.
         """
-        from rankbook.preferences.choices import choice_sums
+        from rankbook.preferences.choices import choice_slope, choice_sums
 
         eta, (chosen, *ways) = self.sign * scores[self.item], self.stages
         totals, expected, share, rest = choice_sums(eta + self.log_risk, eta, chosen, *ways)
-        gradient = self.sign * self._by_item(chosen - expected)
         efron, groups, starts = ways
         facts = chosen, efron, expected, share, rest, groups, starts
+        gradient = self.sign * self._by_item(choice_slope(facts))
         return Sums(*totals, self.total, gradient, 0.0, facts)
 
     def curvature(self, bands, v):
@@ -72,10 +72,15 @@ class ChoiceSums:
     def excess(self, scores, e):
         """Upper bound on the loss minus its tangent if each score changes by up to e.
 
-        The bound includes the rounding error of a choice, which is at most e, because its loss is
-        a difference between the logarithm of a sum and a score.
+        The bound includes the rounding error of the choices. The loss of a choice, minus the
+        logarithm of its probability, is computed to within e times the probability of the other
+        items; the loss of tied choices, a difference of logarithms of sums, to within e.
         """
-        return self.total * (e + e**2 / 2)  # Hoeffding's bound for the range of a choice
+        chosen, _, _, _, rest, groups, _ = self.evaluate(scores).bands
+        size = np.diff(groups)
+        others = chosen @ np.where(np.repeat(size, size) > 1, 1.0, rest)
+        e += 4 * np.finfo(float).eps * np.abs(self.log_risk).max()
+        return others * e + self.total * e**2 / 2  # Hoeffding's bound for the range of a choice
 
 
 class PlackettLuce(SmoothLoss):

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
 from rankbook.estimators.order_intervals import compared_groups
-from rankbook.problems.plackett_luce import PlackettLuce
+from rankbook.problems.plackett_luce import ChoiceSums, PlackettLuce
 from rankbook.selection.curve import mean_log_loss
 from rankbook.selection.folds import pair_folds
 
@@ -471,3 +471,80 @@ def test_bounds_hold_for_heavy_orders(weight):
     w = found.weights[0]
     value = w**2 / 2 + 2 * weight * np.log1p(np.exp((X[:2] - 1) * w).sum())
     assert found.certificate.dual <= value <= found.certificate.primal
+
+
+def objective_by_digits(problem, lam, solution):
+    """The objective at the stored weights or coefficients of a solution, with 50 digits."""
+    mp = pytest.importorskip("mpmath")
+    with mp.workdps(50):
+        orders, exact = problem.prefs, np.vectorize(lambda v: mp.mpf(float(v)), otypes=[object])
+        if problem.is_factored:
+            w = exact(solution.weights)
+            f, square = exact(problem.X) @ w, w @ w
+        else:
+            a = exact(solution.coef.ravel())
+            f = exact(problem.gram) @ a
+            square = a @ f
+        cost, (groups, starts) = mp.mpf(lam) * square / 2, orders.edges
+        eta, w = (-f if orders.lowest_first else f)[orders.item], exact(orders.risk_weight)
+        for k in np.flatnonzero(orders.choice_weight):
+            there = slice(groups[orders.group[k]], groups[starts[orders.order[k] + 1]])
+            at_risk = sum(w[there] * np.vectorize(mp.exp, otypes=[object])(eta[there]))
+            cost += exact(orders.choice_weight[k]) * (mp.log(at_risk) - eta[k] - mp.log(w[k]))
+        return cost
+
+
+def heavy_orders(rng, n):
+    """Orders, grades or survival times with weights over 16 decades."""
+    kind, weight = rng.integers(3), 10.0 ** rng.uniform(-4, 12, (2, n))
+    if kind == 0:
+        ranked = [np.arange(n), *(rng.permutation(n)[: rng.integers(2, n + 1)] for _ in range(2))]
+        return rb.Orders.from_rankings(ranked, n, weight=weight[0, :3], top=int(rng.integers(1, n)))
+    if kind == 1:
+        prefs = rb.Preferences.from_scores(rng.permutation(np.arange(n).clip(1)))
+        return rb.Orders.from_preferences(prefs.item_weighted(*weight))
+    return rb.Orders.from_survival(rng.permutation(n), rng.permutation(n) > 0, weight=weight[0])
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(40), pytest.param(range(40, 3000), marks=pytest.mark.slow)], ids=len
+)
+def test_weights_of_16_decades_are_solved_within_bounds(seeds):
+    """Beside the formula with 50 digits; the choices of large weight are nearly certain."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n, lam = int(rng.integers(3, 7)), 10.0 ** rng.uniform(-3, 3)
+        X, kernel = (
+            rng.normal(size=(n, 2)) * 10.0 ** rng.integers(-1, 2),
+            ["linear", "rbf"][seed % 2],
+        )
+        problem = rb.RankSVMProblem(X, heavy_orders(rng, n), kernel, loss="plackett-luce")
+        solution = rb.solve(problem, lam)
+        proof, value = solution.certificate, objective_by_digits(problem, lam, solution)
+        assert proof.dual <= value <= proof.primal, seed
+        assert proof.relative_gap < 1e-6, seed
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_rise_of_the_loss_is_below_its_bound(seed):
+    """Above the tangent, for any change of the scores up to e; and the bound is no larger than
+    twice that of Hoeffding where no choice is doubtful."""
+    rng = np.random.default_rng(seed)
+    X, time, event = patients(seed, n=12, times=8)
+    weight = rng.random(12) if seed % 2 else None
+    orders = rb.Orders.from_survival(
+        time, event, weight=weight, ties=["breslow", "efron"][seed % 4 // 2]
+    )
+    sums, f = ChoiceSums(orders), rng.normal(size=12)
+    here = sums.evaluate(f)
+    for e in (1e-3, 0.1, 1.0, 30.0):
+        for _ in range(20):
+            step = e * rng.choice([-1.0, 1.0], 12)
+            rise = sums.evaluate(f + step).loss - here.loss + here.score_gradient @ step
+            assert -1e-9 <= rise <= sums.excess(f, e)
+        assert sums.excess(f, e) <= here.square * (e + e**2 / 2 + 1e-9)
+    two = ChoiceSums(rb.Orders.from_rankings([[0, 1]], weight=[3.0]))
+    for e in (1e-6, 1e-2):  # of even chances, with a change of either score by e
+        rise = two.evaluate(np.array([-e, e])).loss - two.evaluate(np.zeros(2)).loss - 3 * e
+        assert 0.99 * rise <= two.excess(np.zeros(2), e) - 1.5 * e <= 3.01 * e**2 / 2
+    assert two.excess(np.array([40.0, 0.0]), 1e-6) == pytest.approx(1.5e-12, rel=1e-3)
