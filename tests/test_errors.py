@@ -950,6 +950,12 @@ METRICS = [
         r"^y_score has 2.0 at index 0; expected probabilities, as link is None",
     ),
     (
+        "brier_score of a probability just above 1",
+        lambda: metrics.brier_score(prefs(), np.full(48, np.nextafter(1.0, 2.0)), link=None),
+        ValueError,
+        r"^y_score has 1.0000000000000002 at index 0; expected probabilities, as link is None",
+    ),
+    (
         "reliability in no bin",
         lambda: metrics.reliability(Y, Y, bins=0),
         ValueError,

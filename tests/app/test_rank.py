@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from shell import done, refused
 
 import rankbook as rb
@@ -91,6 +92,26 @@ def test_a_column_of_ties_is_read(votes):
     prefs = rb.read_preferences("tied.csv", ties="half")
     assert prefs.n_ties == 75 and table("tied.csv").equals(table("tied.csv", "--column", "tie=tie"))
     assert "is a tie (75 of 300 rows are)" in refused("rank", "tied.csv", "--ties", "refuse")
+
+
+@pytest.mark.parametrize("counted, unit", [(False, None), (True, "vote")])
+def test_the_bootstrap_draws_votes_among_which_are_ties(counted, unit):
+    """A tie is drawn as one vote; of counts, single votes are drawn and not rows."""
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 4, 60)
+    rows = dict(winner=k, loser=(k + rng.integers(1, 4, 60)) % 4, tie=np.arange(60) % 3 == 0)
+    weight = dict(weight=rng.integers(1, 5, 60)) if counted else {}
+    prefs = rb.Preferences.from_pairs(rows, items=range(4), tie="tie", ties="half", **weight)
+    frame, lam, _ = leaderboard(prefs, True, method="bootstrap")
+    model = rb.RankSVM(lam, kernel="linear", loss="logistic").fit(csr_array(np.eye(4)), prefs)
+    found = rb.order_intervals(model, csr_array(np.eye(4)), method="bootstrap", unit=unit)
+    at = frame["item"].astype(int)
+    for name in ("low", "high", "rank_low", "rank_high"):
+        assert np.allclose(frame[name], getattr(found, name)[at], rtol=1e-9)
+    other = rb.order_intervals(
+        model, csr_array(np.eye(4)), method="bootstrap", unit=None if unit else "vote"
+    )
+    assert not np.allclose(found.low, other.low, rtol=1e-3)
 
 
 @pytest.fixture

@@ -125,6 +125,22 @@ def test_weights_of_objects_count_for_new_labels(kernel, method):
 
 
 @pytest.mark.parametrize("method", ["rankrls", "ranksvm"])
+@pytest.mark.parametrize("labels", [False, True])
+def test_weights_below_1_are_a_larger_lambda(labels, method):
+    """If all weights are 1/4, lambda is four times as large, in a fit and for the score."""
+    X, Y, L, X_new, _ = data("gaps")
+    options, more = (dict(label_kernel="rbf"), dict(labels=L)) if labels else ({}, {})
+    solver = "qp" if method == "ranksvm" else "auto"
+    few = rb.LabelRanker(0.5, method, solver=solver, **options)
+    few.fit(X, Y, sample_weight=np.full(N, 0.25), **more)
+    known = rb.LabelRanker(2.0, method, solver=solver, **options).fit(X, Y, **more)
+    found, expected = few.predict(X_new), known.predict(X_new)
+    assert np.allclose(centred(found), centred(expected), atol=1e-5 * np.abs(expected).max())
+    score = few.score(X, Y, sample_weight=np.full(N, 0.25))
+    assert score == pytest.approx(few.score(X, Y), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["rankrls", "ranksvm"])
 def test_scores_of_new_labels_by_hand(method):
     X, Y, L, X_new, L_new = data("gaps")
     k, label_k = KERNELS["rbf"], LABEL_KERNELS["rbf"][1]

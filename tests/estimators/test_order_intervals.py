@@ -503,6 +503,28 @@ def test_matched_priors_are_those_of_the_equation(pairs):
     assert found.matched_lam == pytest.approx(model.lam_, rel=1e-4)
 
 
+@pytest.mark.parametrize("p", [2, 3, 5, 8])
+def test_any_number_of_items_has_intervals_beside_pair_features(p):
+    """They are compared where pair features are 0, as by the same model of the weights."""
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 5, 80)
+    ends, Z = (k, (k + rng.integers(1, 5, 80)) % 5), rng.normal(size=(80, 2))
+    X, X_new = rng.normal(size=(5, 3)), rng.normal(size=(p, 3))
+    options = dict(kernel="linear", loss="logistic", solver=("newton", dict(tol=1e-12)))
+    model = rb.RankSVM(1.0, **options).fit(X, rb.Preferences(*ends, 5, pair_features=Z))
+    found, centre = rb.order_intervals(model, X_new), np.eye(p) - 1 / p
+    assert found.names == tuple(map(str, range(p)))
+    assert np.allclose(found.score, centre @ X_new @ model.coef_)
+    w, D = np.r_[model.coef_, model.pair_coef_], np.c_[X[ends[0]] - X[ends[1]], Z]
+    chance = expit(D @ w)
+    prior = (model.solution_.weights / w) ** 2  # of the scaled pair features
+    assert np.allclose(D.T @ (1 - chance), prior * w, atol=1e-5)
+    H = (D.T * (chance * (1 - chance))) @ D + np.diag(prior)
+    rows = np.c_[centre @ X_new, np.zeros((p, 2))]
+    width = norm.ppf(0.975) * np.sqrt(np.diag(rows @ np.linalg.inv(H) @ rows.T))
+    assert np.allclose(found.high - found.score, width, rtol=1e-4, atol=1e-12)
+
+
 def test_a_prior_of_pair_features_needs_pair_features():
     prefs = pairs_of_votes(0.0)
     for wrong in (None, np.zeros((200, 1))):

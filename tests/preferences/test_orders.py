@@ -11,6 +11,7 @@ import rankbook as rb
 from rankbook.preferences.choices import (
     choice_curvature,
     choice_matrix,
+    choice_slope,
     choice_sums,
     suffix_sums,
 )
@@ -266,11 +267,19 @@ def random_orders(rng, n=7):
     )
 
 
+def graded_orders(rng, n=7):
+    """Orders of grades, in which some of the items that share a place are not chosen."""
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, n), rng.integers(0, 2, n))
+    orders = rb.Orders.from_preferences(prefs.item_weighted(rng.integers(0, 3, n), rng.random(n)))
+    return orders.replaced(ties=rng.choice(["breslow", "efron"]))
+
+
 @pytest.mark.parametrize("seed", range(40))
-def test_sums_are_those_of_the_definition(seed):
+@pytest.mark.parametrize("made", [random_orders, graded_orders])
+def test_sums_are_those_of_the_definition(made, seed):
     """Loss, slope, conjugate and Hessian, beside the formula and differences of it."""
     rng = np.random.default_rng(seed)
-    orders, f = random_orders(rng), 2 * rng.normal(size=7)
+    orders, f = made(rng), 2 * rng.normal(size=7)
     groups, starts = orders.edges
     sign, efron = -1.0 if orders.lowest_first else 1.0, orders.ties == "efron"
 
@@ -288,6 +297,7 @@ def test_sums_are_those_of_the_definition(seed):
     found = [(brute_force(f + h, orders) - brute_force(f - h, orders)) / 2e-5 for h in step]
     assert np.allclose(gradient, found, atol=1e-8)
     facts = orders.choice_weight, efron, expected, *ways, groups, starts
+    assert np.allclose(choice_slope(facts), orders.choice_weight - expected, atol=1e-12)
     H = choice_matrix(orders.item, 7, facts)
     found = [at(sums(f + h)[1] - sums(f - h)[1]) / 2e-5 for h in step]
     assert np.allclose(H, found, atol=1e-8) and np.allclose(H, H.T, atol=1e-13)
