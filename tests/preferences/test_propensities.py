@@ -110,7 +110,7 @@ def test_no_click_is_no_preference():
         (dict(propensity=[0.5] * 5), r"propensity has shape \(5,\)"),
         (dict(propensity=[1, 0, 1, 1, 1, 1]), "propensity is 0 in row 1"),
         (dict(propensity=[1, 1, 1, -0.5, 1, 1]), "propensity is -0.5 in row 3"),
-        (dict(propensity=[1, 1, 2, 1, 1, 1]), "propensity is 2 in row 2.*and not 1 / p"),
+        (dict(propensity=[1, 1, 1.001, 1, 1, 1]), "propensity is 1.001 in row 2.*and not 1 / p"),
         (dict(propensity=[1, 1, np.nan, 1, 1, 1]), "propensity.*NaN|propensity.*nan"),
         (dict(propensity="p", rule="skip-above"), "propensity is given and rule is 'skip-above'"),
         (dict(propensity="p", clip=-1), "clip is -1"),
