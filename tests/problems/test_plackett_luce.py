@@ -554,3 +554,5 @@ def test_a_rise_of_the_loss_is_below_its_bound(seed):
         rise = two.evaluate(np.array([-e, e])).loss - two.evaluate(np.zeros(2)).loss - 3 * e
         assert 0.99 * rise <= two.excess(np.zeros(2), e) - 1.5 * e <= 3.01 * e**2 / 2
     assert two.excess(np.array([40.0, 0.0]), 1e-6) == pytest.approx(1.5e-12, rel=1e-3)
+    tied = ChoiceSums(rb.Orders.from_rankings([[[0, 1], 2]]))  # differences of logarithms
+    assert tied.excess(np.array([0.0, 0.0, -80.0]), 1e-6) == pytest.approx(2e-6, rel=1e-3)
