@@ -1,5 +1,6 @@
 """Files of arrays and JSON, written whole or not at all, and read without running code."""
 
+import errno
 import json
 import math
 import os
@@ -51,8 +52,8 @@ def write_whole(file, write):
     Raises
     ------
     OSError
-        If there is no such folder, or the file cannot be written. An existing file is then
-        unchanged.
+        If there is no such folder, or the file is read-only or cannot be written. An existing file
+        is then unchanged.
     """
     file = as_path(file)
     place = Path(os.path.realpath(file))
@@ -64,9 +65,12 @@ def write_whole(file, write):
             with open(file, "wb") as device:
                 write(device)
             return
+        if is_read_only(place):
+            advice = "The file is read-only; delete it or make it writable"
+            raise PermissionError(errno.EACCES, advice, str(file))
         for left in place.parent.glob(f"{start.name}.*.part"):
-            _remove_if_dead(left)
-        with _open_locked(start) as handle:
+            remove_if_dead(left)
+        with open_locked(start, ".part") as handle:
             write(handle)
             handle.flush()
             os.fsync(handle.fileno())
@@ -84,10 +88,18 @@ def write_whole(file, write):
             Path(handle.name).unlink(missing_ok=True)
 
 
-def _open_locked(start):
+def is_read_only(file):
+    """Return whether a file exists and may not be written, or is marked so for all users."""
+    try:
+        return not (os.stat(file).st_mode & 0o222 and os.access(file, os.W_OK))
+    except OSError:  # there is no such file
+        return False
+
+
+def open_locked(start, ending):
     """Open a new file for writing and lock it; the lock ends with the process."""
     while True:
-        handle = open(f"{start}.{uuid.uuid4().hex}.part", "xb")
+        handle = open(f"{start}.{uuid.uuid4().hex}{ending}", "xb")
         with suppress(OSError):  # the file system has no locks
             if fcntl:
                 fcntl.flock(handle, fcntl.LOCK_EX)
@@ -96,15 +108,15 @@ def _open_locked(start):
         handle.close()
 
 
-def _remove_if_dead(half):
-    """Remove a half-written file unless a living process has it open."""
+def remove_if_dead(file):
+    """Remove a temporary file unless a living process has it open."""
     with suppress(OSError):  # the file is locked, or gone
         if fcntl is None:  # Windows cannot remove open files
-            half.unlink()
+            os.unlink(file)
             return
-        with open(half, "r+b") as handle:
+        with open(file, "r+b") as handle:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            half.unlink()
+            os.unlink(file)
 
 
 def as_path(file):

@@ -9,9 +9,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import accumulate, count, islice
+from mmap import ACCESS_READ, mmap
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from weakref import WeakSet, finalize
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.files import open_locked, remove_if_dead
 from ..base.limits import import_extra
 from ..base.validation import as_count
 from ..preferences.names import names_as_text
@@ -197,28 +199,51 @@ def _frame(batches, columns):
     return table.to_pandas(self_destruct=True, ignore_metadata=True, use_threads=False)
 
 
-COPIES = WeakSet()  # temporary files of this process
+COPIES = WeakSet()  # temporary files of this process that have a name
 
 
 class TextCopy:
     """Temporary file with the parsed contents of a text, so that the text is parsed once.
 
-    It is deleted with its last reader in the process that created it, or when that process ends.
+    The file has no name, so that it is gone when its process ends, even by a signal. It moves to a
+    file with a name when a reader is sent to another process. That file is deleted with its last
+    reader in the process that created it, or when that process ends; if a signal ended it, by the
+    next process that sends a reader.
     """
 
     def __init__(self, path=None):
         self.path = path
         if path is None:
-            handle, self.path = tempfile.mkstemp(prefix="rankbook-", suffix=".blocks")
-            os.close(handle)
-            self.remove = finalize(self, _remove, self.path, os.getpid())
-            COPIES.add(self)
+            self._keep(tempfile.TemporaryFile("wb"))
+
+    def _keep(self, file):
+        """Hold a file open until the last reader is gone."""
+        self.file = file
+        finalize(self, file.close)
 
     def __reduce__(self):  # other processes only read it
+        if self.path is None:
+            start = os.path.join(tempfile.gettempdir(), "rankbook")
+            for left in glob.glob(f"{glob.escape(start)}.*.blocks"):
+                remove_if_dead(left)
+            named = open_locked(start, ".blocks")
+            self.remove = finalize(self, _remove, named.name, os.getpid())
+            COPIES.add(self)
+            os.chmod(named.name, 0o600)
+            with self._mapped() as contents:
+                shutil.copyfileobj(contents, named)
+            named.flush()
+            self._keep(named)
+            self.path = named.name
         return TextCopy, (self.path,)
 
     def __deepcopy__(self, memo):
         return self
+
+    def _mapped(self):
+        """Open the contents with a position of its own, since threads and forks share the file."""
+        with nullcontext(self.file) if self.path is None else open(self.path, "rb") as file:
+            return mmap(file.fileno(), 0, access=ACCESS_READ)
 
     def add(self, table, arrays):
         """Append arrays (a dict) of numbers or vectors of text, and return their position.
@@ -230,15 +255,14 @@ class TextCopy:
             arrays = parts | {name: a for name, a in arrays.items() if name != "X"}
         objects = {name: a.tolist() for name, a in arrays.items() if a.dtype.kind == "O"}
         numbers = {name: a for name, a in arrays.items() if name not in objects}
-        folder = os.path.dirname(self.path)
+        folder, place = tempfile.gettempdir(), self.file.tell()
         try:
             if sum(a.nbytes for a in numbers.values()) > shutil.disk_usage(folder).free:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            with open(self.path, "ab") as file:
-                place = file.tell()
-                header = json.dumps([list(numbers), objects]).encode()
-                for array in (np.frombuffer(header, np.uint8), *numbers.values()):
-                    np.save(file, array, allow_pickle=False)
+            header = json.dumps([list(numbers), objects]).encode()
+            for array in (np.frombuffer(header, np.uint8), *numbers.values()):
+                np.save(self.file, array, allow_pickle=False)
+            self.file.flush()
         except OSError as error:
             raise OSError(
                 f"the copy of {table} that later passes read does not fit in the temporary folder "
@@ -250,7 +274,7 @@ class TextCopy:
     def read(self, table, place):
         """Read the arrays at a position."""
         try:
-            with open(self.path, "rb") as file:
+            with self._mapped() as file:
                 file.seek(place)
                 names, objects = json.loads(bytes(np.load(file)))
                 found = {name: np.load(file) for name in names}
@@ -271,7 +295,7 @@ def _remove(path, owner):
 
 
 def remove_copies():
-    """Delete the temporary files of this process before it ends."""
+    """Delete the temporary files of this process that have a name, before it ends."""
     for copy in list(COPIES):
         copy.remove()
 
@@ -687,7 +711,7 @@ def read_blocks(
     for larger ones, each block also reads the rows of its group before the block. Text is parsed
     once and copied to a file in the temporary folder (see :func:`tempfile.gettempdir`), from which
     all passes read. The copy takes 8 bytes for each feature of a row; for SVMlight it takes 12
-    bytes for each entry. The file is deleted with the blocks, at the latest when Python ends.
+    bytes for each entry. The file has no name and is gone with the blocks, or when Python ends.
     Workers of Dask on other machines must share that folder.
 
     Examples

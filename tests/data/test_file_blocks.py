@@ -1,5 +1,6 @@
 """Blocks from files against the same files read as a whole."""
 
+import contextlib
 import copy
 import errno
 import gc
@@ -375,8 +376,18 @@ def test_small_files_are_read_once(name, monkeypatch):
 
 
 def copies():
-    """The temporary files with copies of text that there are."""
-    return [*Path(tempfile.gettempdir()).glob("rankbook-*.blocks")]
+    """The temporary files with copies of text that have a name."""
+    return [*Path(tempfile.gettempdir()).iterdir()]
+
+
+def copied(process):
+    """The size of the largest file without a name that a process has open."""
+    found = [0]
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(OSError):  # closed in the meantime
+            if os.readlink(link).startswith(tempfile.gettempdir()):
+                found.append(os.stat(link).st_size)
+    return max(found)
 
 
 @pytest.fixture
@@ -408,13 +419,14 @@ class TestCopiesOfText:
     def test_later_passes_read_the_copy(self, name):
         write_dataset(made(), name)
         whole, blocks = read_table(name, **roles(name)), rb.read_blocks(name, **roles(name))
-        assert len(copies()) == 1 and same(blocks, whole)
+        assert not copies() and same(blocks, whole)
         write_dataset(made(seed=1), name)
         assert same(blocks, whole)  # of one moment, whatever becomes of the file
         os.remove(name)
         assert same(blocks, whole)
+        descriptors = len(os.listdir("/proc/self/fd")) if os.path.exists("/proc") else 1
         del blocks  # no garbage collection is needed
-        assert not copies()
+        assert not os.path.exists("/proc") or len(os.listdir("/proc/self/fd")) == descriptors - 1
 
     def test_it_lives_as_long_as_a_reader(self):
         write_dataset(made(), "a.csv")
@@ -422,9 +434,14 @@ class TestCopiesOfText:
         X = blocks.items.values[0].read().X
         for other in (copy.deepcopy(blocks.items.values), [*blocks.items.values[:1]]):
             blocks = None
-            assert len(copies()) == 1 and np.array_equal(other[0].read().X, X)
+            assert not copies() and np.array_equal(other[0].read().X, X)
         sent = pickle.loads(pickle.dumps(other[0]))
-        del other
+        assert len(copies()) == 1 and copies()[0].stat().st_mode & 0o777 == 0o600
+        for one in (other[0], sent, pickle.loads(pickle.dumps(sent))):
+            assert np.array_equal(one.read().X, X)
+        assert len(copies()) == 1
+        del other, one
+        assert not copies()
         with pytest.raises(FileNotFoundError, match="the copy of a.csv in the temporary folder is"):
             sent.read()
 
@@ -443,36 +460,55 @@ class TestCopiesOfText:
         assert found.stdout == b"read\n" and found.returncode == bool(end)
         assert not copies()
 
-    @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-    @pytest.mark.parametrize("line, sent", [(False, "INT"), (True, "INT"), (True, "TERM")])
+    @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="open files of a process")
+    @pytest.mark.parametrize("sent", ["INT", "TERM", "HUP"])
+    @pytest.mark.parametrize("line", [False, True])
     def test_it_is_gone_after_a_signal(self, line, sent):
         data = made(20_000, 5, 400)
         write_dataset(data, "a.csv")
         write_dataset(made(20_000, 5, 400, 1, 1000), "b.csv")
-        call = "while True: block_facts(blocks)"
-        call = [
-            sys.executable,
-            "-c",
-            FIT.format(call).replace("import sys", SIGNAL + "; import sys", 1),
-        ]
+        call = FIT.format("while True: block_facts(blocks)")
         if line:
-            options = ["?.csv", "--target", "target", "--qid", "qid", "--lam", "1e-9", "-o", "m"]
-            call = f"{SIGNAL}; from rankbook.app.cli.main import main; main()"
-            call = [sys.executable, "-c", call, "fit", *options]
-        run = subprocess.Popen(call, stderr=subprocess.PIPE)
-        while not (found := copies()) or found[0].stat().st_size < 100_000:
+            call = "from rankbook.app.cli.main import main; main()"
+        command = [sys.executable, "-c", SIGNAL + call]
+        if line:
+            command += ["fit", "?.csv", "--target", "target", "--qid", "qid", "--lam", "1e-9"]
+            command += ["-o", "m"]
+        run = subprocess.Popen(command, stderr=subprocess.PIPE)
+        while copied(run.pid) < 100_000:
             assert run.poll() is None
             time.sleep(0.01)
-        run.send_signal(getattr(signal, f"SIG{sent}"))
-        try:
-            said = run.communicate(timeout=60)[1]
-        except subprocess.TimeoutExpired:
-            assert not line
-            run.send_signal(signal.SIGINT)  # pandas can lose the exception of the first
-            said = run.communicate(timeout=60)[1]
-        assert b"interrupted" in said if line else b"KeyboardInterrupt" in said
-        assert run.returncode == 130 or not line and run.returncode
         assert not copies()
+        number = getattr(signal, f"SIG{sent}")
+        run.send_signal(number)
+        said = run.communicate(timeout=60)[1]
+        if line:
+            assert run.returncode == 130 and said.endswith(b"rankbook: interrupted\n")
+        else:
+            assert run.returncode == -number
+        assert not copies() and not os.path.exists("m")
+
+    @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+    def test_the_next_one_removes_what_a_killed_process_shared(self):
+        write_dataset(made(), "a.csv")
+        share = "import pickle, time; pickle.dumps([*blocks.items.values]); print(1, flush=True)"
+        pipes = dict(stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, "-c", FIT.format(f"{share}; time.sleep(99)")]
+        killed, alive = (subprocess.Popen(command, **pipes) for _ in range(2))
+        for process in (killed, alive):
+            assert [process.stdout.readline() for _ in range(2)] == ["read\n", "1\n"]
+        killed.kill()
+        killed.wait()
+        assert len(copies()) == 2
+        blocks = rb.read_blocks("a.csv", **roles("a.csv"))
+        assert len(copies()) == 2
+        pickle.dumps([*blocks.items.values])
+        assert len(copies()) == 2  # of `alive` and of this process
+        alive.terminate()
+        alive.wait()
+        pickle.dumps([*rb.read_blocks("a.csv", **roles("a.csv")).items.values])
+        for process in (killed, alive):
+            process.stdout.close()
 
     def test_no_room(self, monkeypatch):
         write(a_csv=CSV)
@@ -513,7 +549,12 @@ class TestCopiesOfText:
             assert most < data.X.nbytes / 2
 
 
-SIGNAL = "import sys, signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+# as if no background job had been told to ignore them
+SIGNAL = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+"""
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
