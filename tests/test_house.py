@@ -43,6 +43,7 @@ FLOORS = [
     "plots",
     "testing",
     "app",
+    "__main__",
 ]
 
 
@@ -384,7 +385,7 @@ def exports_to(path):
 
 
 # Packages of plain Python; elsewhere a chapter is exported, but for these modules.
-PLAIN_PACKAGES = {"", "base", "data", "plots", "testing", "app"}
+PLAIN_PACKAGES = {"", "base", "data", "plots", "testing", "app", "__main__"}
 PLAIN_MODULES = {
     "kernels",
     "preferences.counts",

@@ -297,6 +297,22 @@ def test_a_file_that_cannot_be_locked_is_left_alone(tmp_path, monkeypatch):
     assert [name.name for name in tmp_path.iterdir()] == ["one"]
 
 
+def test_a_read_only_file_is_not_replaced(tmp_path):
+    file = tmp_path / "one"
+    file.write_bytes(b"old")
+    file.chmod(0o444)
+    (tmp_path / "link").symlink_to(file)
+    for name in (file, tmp_path / "link"):
+        with pytest.raises(
+            PermissionError, match="read-only; delete it .*writable: .*" + name.name
+        ):
+            write_whole(name, lambda handle: handle.write(b"new"))
+    assert file.read_bytes() == b"old" and len(list(tmp_path.iterdir())) == 2
+    file.chmod(0o644)
+    write_whole(file, lambda handle: handle.write(b"new"))
+    assert file.read_bytes() == b"new"
+
+
 # What is no path at all
 
 

@@ -29,7 +29,7 @@ from rankbook.data.table import read_table
 pytestmark = pytest.mark.usefixtures("workplace")
 
 HEAVY = ["numba", "cvxpy", "matplotlib", "sklearn", "pandas", "scipy"]
-COMMAND = [sys.executable, "-c", "from rankbook.app.cli.main import main; main()"]
+COMMAND = [sys.executable, "-m", "rankbook"]
 
 
 def write_items(name, queries=None, levels=3, n=80):
@@ -449,7 +449,7 @@ class TestOtherFiles:
 
     def test_a_real_pipe(self):
         write_items("games.csv", queries=20)
-        code = "from rankbook.app.cli.main import main; main()"
+        code = "from rankbook.__main__ import main; main()"
         with open("games.csv") as stream:
             result = subprocess.run(
                 [sys.executable, "-c", code, "select", "-", "--target", "garde"],
@@ -1135,22 +1135,70 @@ def test_ctrl_c_on_the_path_keeps_no_half_files(terminal):
     assert process.process.stdout.read() == "" and os.listdir() == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_signal_whose_exception_is_lost_ends_the_command(sent):
-    """As in a callback of compiled code, which prints or drops what it raises."""
-    code = f"""
+def test_a_read_only_model_is_not_replaced():
+    Path("m").write_text("old")
+    Path("m").chmod(0o444)
+    said = refused("fit", "cancer", "--out", "m")
+    assert "--out is 'm', a read-only file; delete it or make it writable." in said
+    assert Path("m").read_text() == "old"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.parametrize("words", ["--help", "--version", "fit --help", "solvers"])
+def test_a_full_disk_is_no_traceback(words):
+    with open("/dev/full", "w") as full:
+        command = [*COMMAND, *words.split()]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert ended.returncode == 2
+    assert re.fullmatch("rankbook: error: .*No space left on device.*\n", ended.stderr)
+
+
+def test_the_module_is_the_command():
+    ended = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (0, f"rankbook {__version__}\n")
+
+
+LOST = """
 import signal, time
-signal.signal(signal.{sent}, signal.SIG_DFL)
+signal.signal(signal.{sent}, signal.{handler})
 from rankbook.app.cli import main
+class Finalized:
+    def __del__(self):
+        signal.raise_signal(signal.{sent})
 def app(prog_name):
     try:
-        signal.raise_signal(signal.{sent})
+        {lose}
     except KeyboardInterrupt:
-        time.sleep(60)
+        pass
+    time.sleep({seconds})
 main.app = app
 main.main()"""
+SENT = "signal.raise_signal(signal.{sent})"
+
+
+def losing(sent, lose=SENT, seconds=60, handler="SIG_DFL"):
+    """Run a command that loses the exception of a signal, and the seconds it took."""
+    code = LOST.format(sent=sent, lose=lose.format(sent=sent), seconds=seconds, handler=handler)
     begin = time.monotonic()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (130, "rankbook: interrupted\n")
     assert time.monotonic() - begin < 30
+    return done
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+class TestSignals:
+    @pytest.mark.parametrize("seconds", [0, 60])
+    @pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
+    def test_one_whose_exception_is_lost_ends_the_command(self, sent, seconds):
+        done = losing(sent, seconds=seconds)
+        assert (done.returncode, done.stderr) == (130, "rankbook: interrupted\n")
+
+    def test_one_in_a_finalizer_ends_the_command(self):
+        done = losing("SIGTERM", "Finalized()")
+        assert done.returncode == 130 and done.stderr.endswith("\nrankbook: interrupted\n")
+
+    @pytest.mark.parametrize("sent", ["SIGINT", "SIGHUP"])
+    def test_one_that_is_ignored_stays_ignored(self, sent):
+        """As in a background job and under nohup."""
+        done = losing(sent, seconds=2, handler="SIG_IGN")
+        assert (done.returncode, done.stderr) == (0, "")

@@ -114,7 +114,7 @@ def one_line_errors(command):
                 raise  # failing solvers raise these types; derived types are bugs
             _fail(error, spoken)
         except KeyboardInterrupt:
-            _end_interrupted()
+            raise typer.Exit(130) from None
 
     if command in OF_TABLES:
         parameters = inspect.signature(command).parameters.values()
@@ -122,12 +122,6 @@ def one_line_errors(command):
         run.__signature__ = inspect.Signature([*parameters, more.replace(annotation=Explain)])
         run.__annotations__ = command.__annotations__ | dict(explain=Explain)
     return run
-
-
-def _end_interrupted():
-    """Report that Ctrl-C ended the command, with the exit code of a shell."""
-    typer.echo("rankbook: interrupted", err=True)
-    raise typer.Exit(130) from None
 
 
 def _fail(error, spoken, *advice):
@@ -138,7 +132,7 @@ def _fail(error, spoken, *advice):
     cause = error
     while (cause := cause.__cause__ or cause.__context__) is not None:
         if isinstance(cause, KeyboardInterrupt):  # an import wrapped it in another error
-            _end_interrupted()
+            raise typer.Exit(130) from None
     said, notes = str(error), [f"({note})" for note in getattr(error, "__notes__", ())]
     if CANNOT in said:
         advice += ("On the command line: --method, --kernel and --graph make the problem.",)
@@ -193,6 +187,9 @@ for command in COMMANDS:
     app.command(epilog=shown if command in EXAMPLES else None)(one_line_errors(command))
 
 
+SIGNALS = []  # which asked the command to end
+
+
 def main():
     """Entry point of the command `rankbook`."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # Windows has no SIGHUP; nohup ignores it
@@ -200,19 +197,22 @@ def main():
             signal.signal(getattr(signal, name), _interrupt)
     try:
         app(prog_name="rankbook")
-    except (KeyboardInterrupt, SystemExit) as end:
-        if getattr(end, "code", 130) != 130:
-            raise
-        sys.stdout.flush()
-        _end_process()
+    except OSError as error:  # while Typer prints a help text
+        say(f"rankbook: error: the output cannot be written: {error.strerror}.", err=True)
+        sys.exit(2)
+    finally:
+        if SIGNALS:
+            _end_process()
 
 
 def _interrupt(number, frame):
     """Raise KeyboardInterrupt, and end the process soon if that is lost.
 
-    An exception disappears in a callback of compiled code or of the garbage collector. The thread
-    is started without a lock, because the signal may have come while one was held.
+    An exception disappears in an import, or in a callback of compiled code or of the garbage
+    collector. The thread is started without a lock, because the signal may have come while one was
+    held.
     """
+    SIGNALS.append(number)
     start_new_thread(_end_late, ())
     raise KeyboardInterrupt
 
@@ -220,12 +220,14 @@ def _interrupt(number, frame):
 def _end_late():
     """End a process that has not ended after 1.5 seconds."""
     time.sleep(1.5)
-    os.write(2, b"rankbook: interrupted\n")
     _end_process()
 
 
 def _end_process():
-    """Delete temporary files and exit at once: compiled code may still run."""
-    if "rankbook.data.file_blocks" in sys.modules:
-        sys.modules["rankbook.data.file_blocks"].remove_copies()
-    os._exit(130)
+    """Report the interrupt, delete temporary files and exit at once: compiled code may run."""
+    try:
+        os.write(2, b"rankbook: interrupted\n")
+        if "rankbook.data.file_blocks" in sys.modules:
+            sys.modules["rankbook.data.file_blocks"].remove_copies()
+    finally:
+        os._exit(130)

@@ -46,6 +46,8 @@ def check_place(name, file, *others):
     Standard output, and a file in `others`, raise a ValueError, so that a model does not overwrite
     its data.
     """
+    from rankbook.base.files import is_read_only
+
     where = f"{name} is {str(file)!r}"
     if str(file) == "-":
         raise ArgumentError(f"{where}, and the output is no text", "a file")
@@ -57,6 +59,8 @@ def check_place(name, file, *others):
         raise IsADirectoryError(f"{where}, a folder; expected a file.")
     if not os.access(file.parent, os.W_OK):
         raise PermissionError(f"{where}, but the folder {str(file.parent)!r} cannot be written to.")
+    if is_read_only(file):
+        raise PermissionError(f"{where}, a read-only file; delete it or make it writable.")
 
 
 def check_table(name, file, accepted, *others):
