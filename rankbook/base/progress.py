@@ -8,8 +8,8 @@ from _thread import start_new_thread
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from functools import cached_property, wraps
-from time import perf_counter
+from functools import cached_property, partial, wraps
+from time import perf_counter, sleep
 from typing import Any, TypeVar
 from weakref import ref
 
@@ -122,6 +122,30 @@ def interruptible(function: Function) -> Function:
             del error
 
     return call
+
+
+def for_worker(function):
+    """Wrap a function for joblib like `delayed`; a worker ends if this process is killed."""
+    from joblib import delayed
+
+    return delayed(partial(_in_worker, os.getpid(), function))
+
+
+def _in_worker(owner, function, *args, **options):
+    """Call a function, and watch the parent process if this is another process than `owner`."""
+    if os.getpid() != owner and not WATCHING:
+        WATCHING.append(start_new_thread(_end_with, (os.getppid(),)))
+    return function(*args, **options)
+
+
+WATCHING = []  # the thread of a worker that waits for the end of its parent
+
+
+def _end_with(parent):
+    """End this process when another one has become its parent; Windows keeps the number."""
+    while os.getppid() == parent:
+        sleep(0.5)
+    os._exit(1)
 
 
 def renew_locks():

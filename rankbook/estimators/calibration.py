@@ -17,6 +17,7 @@ from scipy.special import expit
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.limits import warn
+from ..base.progress import interruptible
 from ..base.types import Items, Seed
 from ..base.validation import as_choice, as_ids, require_same_rows
 from rankbook.metrics.probabilities import (
@@ -98,6 +99,7 @@ def isotonic_link(difference, weight, count):
     return Isotonic(model.X_thresholds_[above], model.y_thresholds_[above])
 
 
+@interruptible
 def calibrate(
     y_true: ArrayLike | Preferences,
     y_score: ArrayLike,
@@ -338,6 +340,7 @@ class PairProbabilities:
         weight = np.exp(scores - top[number])
         return weight / np.bincount(number, weight, top.size)[number]
 
+    @interruptible
     def calibrate(
         self,
         X: Items,

@@ -19,6 +19,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.errors import ArgumentError
+from ..base.progress import interruptible
 from ..base.tables import printable
 from ..base.validation import as_array, as_choice, as_matrix
 from .base import Ranker
@@ -433,6 +434,7 @@ def read_pair(a, b, columns, solution=None, known=None, projected=False):
     return tuple(read)
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep14
+@interruptible
 def explain_pair(
     model: Any,
     a: ArrayLike | str | int,

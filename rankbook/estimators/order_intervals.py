@@ -20,6 +20,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.limits import require_memory, solvable, warn
 from ..base.ownership import locked
+from ..base.progress import for_worker, interruptible
 from ..base.tables import as_html, as_text
 from ..base.types import Items, Seed
 from ..base.validation import as_choice, as_count, as_flag, as_jobs, as_positive
@@ -140,6 +141,7 @@ def compared_groups(problem):
     return group, compared
 
 
+@interruptible
 def determined_groups(problem, X):
     """The group (p,) of each item of X (p, d). Comparisons determine the differences within groups.
 
@@ -553,11 +555,11 @@ def refits(problem, lam, X, units, seed, numbers):
 
 def resampled_scores(solution, X, units, n_resamples, n_jobs, seed):
     """Scores (p, R) of items X (p, d) after refits to R resamples, at the same lambda."""
-    from joblib import Parallel, delayed, effective_n_jobs
+    from joblib import Parallel, effective_n_jobs
 
     parts = np.array_split(np.arange(n_resamples), min(n_resamples, effective_n_jobs(n_jobs)))
     what = solution.problem, solution.lam, X, units, seed
-    jobs = (delayed(refits)(*what, numbers.tolist()) for numbers in parts)
+    jobs = (for_worker(refits)(*what, numbers.tolist()) for numbers in parts)
     return np.hstack(Parallel(n_jobs=n_jobs)(jobs))
 
 
@@ -643,6 +645,7 @@ def posterior_root(solution, X, n_pairs=0):
     return V * np.sqrt(values.clip(0)), [(np.nan, np.nan)]
 
 
+@interruptible
 def posterior_draws(solution, X, n_pairs, n_draws, seed):
     """:class:`ScoreDraws` of items X (p, d) from the posterior, and the matched lambda."""
     predicted, group = np.asarray(solution.predict(X)), determined_groups(solution.problem, X)
@@ -810,6 +813,7 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     )
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi34
+@interruptible
 def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01, pairs: bool = False) -> Any:
     """Fit a model with the lambda that matches its prior to the data.
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from ..base.errors import ArgumentError
 from ..base.estimator import available_if
 from ..base.limits import refuse_huge
+from ..base.progress import for_worker
 from ..base.types import Folds, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_items, as_matrix, as_vector
 from rankbook.data.blocks import (
@@ -677,7 +678,7 @@ class RankRLSCV(RankRLSBase):
         >>> model.best_value_, model.lam_
         (0.0, 1.0)
         """
-        from joblib import Parallel, delayed
+        from joblib import Parallel
 
         y, qid, weight, preferences = read_target(y, qid, None, preferences)
         if weight is not None:
@@ -702,7 +703,7 @@ class RankRLSCV(RankRLSBase):
             values, path = judge(gammas[0])
             values = values[:, None]
         else:
-            jobs = (delayed(_values)(judge, gamma) for gamma in gammas)
+            jobs = (for_worker(_values)(judge, gamma) for gamma in gammas)
             values, path = np.stack(Parallel(n_jobs=self.n_jobs)(jobs), axis=1), None
         row, column = choose_entry(values, lams, gammas, greater)
         path = follow(gammas[column]) if path is None else path

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn
 from ..base.ownership import locked
+from ..base.progress import for_worker
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_ids, as_positive, as_vector
 from ..data.blocks import BlocksLike
@@ -835,10 +836,12 @@ class RankSVMCV(Ranker):
 
     def _search(self, models, X, prefs, folds):
         """Curves of some models over the folds, and the fit of the best model to all data."""
-        from joblib import Parallel, delayed
+        from joblib import Parallel
 
         options = self.metric, self.k, self.lam_min_ratio
-        jobs = [delayed(fold_curve)(X, fold, model, *options) for model in models for fold in folds]
+        jobs = [
+            for_worker(fold_curve)(X, fold, model, *options) for model in models for fold in folds
+        ]
         if self.progress:
             from tqdm.auto import tqdm
 

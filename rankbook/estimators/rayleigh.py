@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
+from ..base.progress import for_worker
 from ..base.types import Folds, KernelLike, Seed, SolverLike
 from rankbook.base.validation import (
     as_array,
@@ -520,7 +521,7 @@ class RayleighRankerCV(RayleighBase):
         The graph, as in :class:`rankbook.RayleighRanker`; for each gamma O(n p^2 + n p d); for each
         of K folds O(n p^2), and for each number of components min(l, m) O(p^3).
         """
-        from joblib import Parallel, delayed
+        from joblib import Parallel
 
         grid = self._grid()
         X, y, classes = self._read_labelled(X, y)
@@ -530,7 +531,7 @@ class RayleighRankerCV(RayleighBase):
             named = self._kernel(None)
             graph = neighbour_graph(X, self.n_neighbors, self.metric, named, self.neighbours)
         jobs = (
-            delayed(kernel_areas)(X, y, grid, self._kernel(gamma), options, folds, graph)
+            for_worker(kernel_areas)(X, y, grid, self._kernel(gamma), options, folds, graph)
             for gamma in grid["gammas"]
         )
         areas = np.stack(Parallel(n_jobs=self.n_jobs)(jobs), axis=-1)

@@ -17,6 +17,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
+from ..base.progress import interruptible
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_array, as_choice, as_count, as_items, as_matrix
 from .items import matvec, products, rmatvec
@@ -250,6 +251,7 @@ class BasisMap(KernelMap):
 METHODS = ("random", "kmeans++", "rpcholesky")
 
 
+@interruptible
 def choose_basis(
     X: ArrayLike,
     r: int,

@@ -13,6 +13,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import require_memory, solvable
 from ..base.ownership import SetOnce
+from ..base.progress import interruptible
 from ..base.types import KernelLike
 from rankbook.base.validation import (
     as_count,
@@ -159,6 +160,7 @@ class Kernel(SetOnce):
         self.degree = as_count("degree", degree, 1, 1000)
         self.coef0 = as_positive("coef0", coef0, zero=True)
 
+    @interruptible
     def gram(self, X: np.ndarray) -> np.ndarray:
         """Compute the Gram matrix of the rows of X.
 
@@ -272,6 +274,7 @@ class Kernel(SetOnce):
         K = self.cross(X_new, X)
         return K if self.name == "linear" else K - K.mean(axis=1, keepdims=True)
 
+    @interruptible
     def centred_gram(self, X: np.ndarray) -> np.ndarray:
         """Compute the centred Gram matrix of the rows of X (n, d).
 

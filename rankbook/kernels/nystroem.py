@@ -18,6 +18,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn, within_memory
 from ..base.ownership import SetOnce, locked
+from ..base.progress import interruptible
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
 from .items import square_norms
@@ -258,6 +259,7 @@ def principal_directions(X, p, kernel):
     return vectors[:, good] / roots, vectors[:, good] * roots
 
 # %% ../../nbs/kernels/nystroem.ipynb #c018
+@interruptible
 def find_subspace(X, p, kernel, rule, rng):
     """Compute pivots (k,), factor (k, k) and features (n, k) by one of the RULES, or "pca"."""
     as_choice("pivots", rule, (*RULES, "pca"))
@@ -377,6 +379,7 @@ class NystroemMap(SetOnce):
         if self.kernel.function:
             self.kernel.gram(self.landmarks)  # raises an error if the callable is not a kernel
 
+    @interruptible
     def transform(self, X_new: ArrayLike) -> np.ndarray:
         """Compute the coordinates (m, p) of new items X_new (m, d). O(m p d + m p^2).
 

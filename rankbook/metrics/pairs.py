@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
+from ..base.progress import interruptible
 from ..base.validation import as_vector
 from rankbook.metrics.queries import (
     UndefinedMetric,
@@ -42,6 +43,7 @@ def _query_disagreement(lists, tie_tol=TIE_TOL):
 
 # %% ../../nbs/metrics/pairs.ipynb #c030
 @counted_by(_query_disagreement, "two different grades", weighs="pairs", pooled=_query_sums)
+@interruptible
 def disagreement(
     y_true: ArrayLike | Preferences,
     y_score: ArrayLike,
@@ -178,6 +180,7 @@ def _query_auc(lists):
 
 # %% ../../nbs/metrics/pairs.ipynb #c048
 @counted_by(_query_auc, "two different values", weighs="pairs")
+@interruptible
 def auc(
     y_true: ArrayLike | Preferences,
     y_score: ArrayLike,
@@ -272,6 +275,7 @@ def _query_tau(lists):
 
 # %% ../../nbs/metrics/pairs.ipynb #k07
 @counted_by(_query_tau, "two different grades")
+@interruptible
 def kendall_tau(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -9,6 +9,7 @@ __all__ = ['click_propensities']
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.progress import interruptible
 from ..base.validation import as_vector
 from .events import read_log
 from .names import column_of, flags_of, refuse_missing
@@ -57,6 +58,7 @@ def _maximiser(clicks, shown):
     return beta, evaluate(beta)[0], hessian
 
 
+@interruptible
 def click_propensities(log, item="item", rank="rank", click="click", query=None):
     """Estimate how often each rank is examined, relative to the first, from a log of clicks.
 

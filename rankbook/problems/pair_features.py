@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.ownership import own
+from ..base.progress import interruptible
 from ..base.types import Items
 from ..base.validation import as_items
 from ..kernels.kernel import Kernel
@@ -111,6 +112,7 @@ class SumKernel:
         return self.base.cross(A, B) + u @ v.T
 
 # %% ../../nbs/problems/pair_features.ipynb #pf08
+@interruptible
 def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
     """Append the features of pairs to the items as columns, with preferences between these items.
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import within_memory
+from ..base.progress import interruptible
 from ..base.types import Items
 from rankbook.base.validation import (
     as_array,
@@ -147,6 +148,7 @@ class _Candidates(KernelMap):
 
 
 @within_memory("suggest_pairs", "suggest from fewer items")
+@interruptible
 def suggest_pairs(
     solution: Solution,
     k: int,

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
+from ..base.progress import interruptible
 from ..base.types import KernelLike
 from rankbook.base.validation import (
     as_array,
@@ -263,6 +264,7 @@ def count_in(statistics, H, scatter, counts):
         statistics.products, statistics.scatter = locked(np.zeros_like(H)), 0.0
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c024
+@interruptible
 def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> RankingStatistics:
     """Merge several statistics into new statistics of all their queries.
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
+from ..base.progress import interruptible
 from ..base.tables import Tabled
 from ..base.types import KernelLike, Seed
 from rankbook.base.validation import (
@@ -533,6 +534,7 @@ def pair_cosines(solution):
     return np.where(apart, g / norm if norm > 0 else 0.0, -np.inf)
 
 
+@interruptible
 def auc_bound(solution: Solution, delta: float = 0.05, kernels: int = 1) -> AUCBound:
     """Bound the area under the ROC curve of new items from below, from the labelled items.
 

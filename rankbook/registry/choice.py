@@ -22,6 +22,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import OutOfMemory, available_memory, warn
 from ..base.ownership import Seal
+from ..base.progress import interruptible
 from ..base.tables import as_html, as_text
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_flag, as_positive
@@ -497,6 +498,7 @@ def costs_of_plugins(problem, lam, provides):
     return found
 
 
+@interruptible
 def compare_solvers(
     problem: Problem,
     lam: float | None = None,

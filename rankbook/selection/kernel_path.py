@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.ownership import locked
+from ..base.progress import interruptible
 from ..base.types import SolverLike
 from ..base.validation import as_positive, as_vector
 from ..problems.certificate import Solution
@@ -108,6 +109,7 @@ class KernelPath:
         return f"KernelPath({self.gammas.size} gammas from {ends} at lam = {self.lam:g})"
 
 
+@interruptible
 def kernel_path(
     problem: Any, lam: float, gammas: ArrayLike, solver: SolverLike = "auto"
 ) -> KernelPath:

@@ -15,6 +15,7 @@ import typer
 from typer.models import OptionInfo
 
 from rankbook.base.errors import ArgumentError
+from rankbook.base.progress import interruptible
 
 from .commands import check, convert, datasets, info, new_solver, solvers
 from .fit import fit
@@ -97,11 +98,13 @@ def one_line_errors(command):
             said = said.replace(name, words.get(name, name))
         return said
 
+    work = interruptible(command)
+
     @wraps(command)
     def run(*args, explain=False, **options):
         try:
             with spoken_roles() if explain else nullcontext():
-                return command(*args, **options)
+                return work(*args, **options)
         except BrokenPipeError:
             raise  # the reader of the output has stopped; Typer exits silently
         except MemoryError as error:
