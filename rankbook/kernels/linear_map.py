@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
+from ..base.progress import interruptible
 from ..base.types import Items
 from ..base.validation import as_items, as_matrix, as_vector, require_columns
 from rankbook.kernels.items import (
@@ -81,6 +82,7 @@ class KernelFunction:
     centred: bool
     columns: np.ndarray | None = None
 
+    @interruptible
     def predict(self, X_new: ArrayLike) -> np.ndarray:
         """Scores (p,) or (p, k) of new items X_new (p, d). O(p s d).
 
