@@ -84,6 +84,27 @@ def require_memory(nbytes, what, instead):
         )
 
 
+MINUTE = 60.0  # seconds that a call may take unannounced
+
+
+def announce_time(seconds, what, instead):
+    """Warn if a call is predicted to need more than a minute.
+
+    In the message, `what` is the subject of the sentence, and `instead` is an imperative that names
+    a faster way.
+    """
+    if seconds > MINUTE:
+        warn(f"{what} is predicted to need {duration(seconds)}; {instead}.")
+
+
+def duration(seconds):
+    """Format a predicted time of a minute or more."""
+    for unit, length in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 1.5 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return "a minute"
+
+
 def in_words(nbytes):
     """Format a number of bytes in MiB or GiB."""
     return f"{nbytes / 2**30:.1f} GiB" if nbytes >= 2**30 else f"{nbytes / 2**20:.0f} MiB"

@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
-from ..base.limits import warn
+from ..base.limits import warn, within_memory
 from ..base.progress import interruptible
 from ..base.types import Items, Seed
 from ..base.validation import as_choice, as_ids, require_same_rows
@@ -99,6 +99,7 @@ def isotonic_link(difference, weight, count):
     return Isotonic(model.X_thresholds_[above], model.y_thresholds_[above])
 
 
+@within_memory("the calibration of scores", "use fewer items or preferences")
 @interruptible
 def calibrate(
     y_true: ArrayLike | Preferences,
@@ -169,8 +170,9 @@ def calibrate(
     seed = as_seed(random_state)
     prefs, score = as_judged(y_true, y_score, qid, sample_weight)
     pairs = NumberedPairs(unit_weighted(prefs))
-    numbers = np.arange(pairs.total)
-    if pairs.total > MOST:
+    if pairs.total <= MOST:
+        numbers = np.arange(pairs.total)
+    else:
         numbers = np.unique(np.random.default_rng(seed).integers(pairs.total, size=MOST))
     better, worse, weight = pairs.at(numbers)
     if not weight.size:

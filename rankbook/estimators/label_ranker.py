@@ -58,6 +58,7 @@ from rankbook.problems.label_ranking import (
     LabelRankSVMProblem,
     as_label_scores,
 )
+from ..registry.choice import announce, choose_solver
 from ..registry.solve import solve
 from ..selection.curve import ValidationCurve
 from ..selection.dyadic import LEAVE_OUT, dyadic_values
@@ -652,6 +653,7 @@ class LabelRankerCV(LabelRanker):
     def _answer(self, problem):
         lams = np.logspace(-4, 6, 30) if self.lams is None else np.array(as_grid("lams", self.lams))
         options = dict(cv=self.cv, random_state=self.random_state)
+        announce(problem, choose_solver(problem))
         values, scores = dyadic_values(problem, lams, self.leave_out, **options)
         best, _ = choose_entry(values[:, None], lams, [None], False)
         return solve(problem, lams[best]), dict(

@@ -8,6 +8,7 @@ from __future__ import annotations  # help() shows the name ArrayLike, not its l
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from time import process_time
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
-from ..base.limits import require_memory, solvable, warn
+from ..base.limits import MINUTE, announce_time, require_memory, solvable, warn
 from ..base.ownership import locked
 from ..base.progress import for_worker, interruptible
 from ..base.tables import as_html, as_text
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
 __all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'ranks', 'half_width',
            'pair_deviations', 'scaled', 'decisions', 'problem_target', 'compared_groups', 'determined_groups',
            'within_groups', 'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits',
-           'resampled_scores', 'bootstrap_draws', 'matched_prior', 'posterior_root', 'posterior_draws', 'solution_of',
-           'chosen_method', 'order_intervals', 'match_prior']
+           'resampled_scores', 'bootstrap_draws', 'matched_prior', 'posterior_root', 'seconds_of_root',
+           'posterior_draws', 'solution_of', 'chosen_method', 'order_intervals', 'match_prior']
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi10
 def ranks(score):
@@ -557,8 +558,17 @@ def resampled_scores(solution, X, units, n_resamples, n_jobs, seed):
     """Scores (p, R) of items X (p, d) after refits to R resamples, at the same lambda."""
     from joblib import Parallel, effective_n_jobs
 
-    parts = np.array_split(np.arange(n_resamples), min(n_resamples, effective_n_jobs(n_jobs)))
+    workers = min(n_resamples, effective_n_jobs(n_jobs))
     what = solution.problem, solution.lam, X, units, seed
+    some, seconds = list(range(20 if are_quick(solution.problem, units) else 1)), np.inf
+    for _ in range(2):  # the first time may include compiling
+        if seconds > MINUTE / n_resamples:
+            start = process_time()
+            refits(*what, some)
+            seconds = min(seconds, (process_time() - start) / len(some))
+    said = f"the bootstrap of {n_resamples:,} fits"
+    announce_time(seconds * n_resamples / workers, said, "use a lower n_resamples, or n_jobs=-1")
+    parts = np.array_split(np.arange(n_resamples), workers)
     jobs = (for_worker(refits)(*what, numbers.tolist()) for numbers in parts)
     return np.hstack(Parallel(n_jobs=n_jobs)(jobs))
 
@@ -628,6 +638,9 @@ def posterior_root(solution, X, n_pairs=0):
                     matched_prior(k.sum(), v, np.linalg.eigvalsh(B).max()) for k, v, B in parts
                 ]
             return matvec(X, V * np.sqrt((1 - share) / lam)), matched
+        n, p = problem.n_items, X.shape[0]
+        what, instead = f"the covariance of {p:,} items", "use a linear kernel, or fewer items"
+        require_memory(48 * n**2 + 16 * n * p + 32 * p**2, what, instead)
         K, cross, own = (problem.kernel.gram(problem.X),) * 3
         if problem.kernel.name != "precomputed":
             cross, own = problem.kernel.cross(X, problem.X), problem.kernel.gram(X)
@@ -643,6 +656,16 @@ def posterior_root(solution, X, n_pairs=0):
         covariance = (own - explained.T @ explained) / lam
         values, V = np.linalg.eigh(covariance)
     return V * np.sqrt(values.clip(0)), [(np.nan, np.nan)]
+
+
+def seconds_of_root(problem, p):
+    """Predicted seconds of :func:`posterior_root` for p items."""
+    n, m = problem.n_items, problem.n_preferences
+    if problem.is_factored:
+        d = problem.X.shape[1]
+        visits = 1e-9 * m * d if isinstance(problem.prefs, Preferences) else 0.0
+        return 5e-10 * d**3 + 5e-10 * n * d**2 + visits
+    return 4e-9 * m + 6e-10 * n**3 + 5e-10 * p**3
 
 
 @interruptible
@@ -794,8 +817,13 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     simultaneous = as_flag("simultaneous", simultaneous)
     solution, items, names, n_pairs = solution_of(model, X)
     method = chosen_method(solution.problem, method)
-    p = len(names)
-    require_memory(24 * p * (p + n_resamples), f"a table of {p:,} items", "rank fewer items")
+    p, fewer = len(names), "pass fewer items"
+    require_memory(48 * p**2 + 40 * p * n_resamples, f"a table of {p:,} items", fewer)
+    per_draw = 3e-9 if method == "laplace" else 2.5e-8  # seconds for each pair of items
+    seconds = per_draw * p**2 * n_resamples
+    if method == "laplace":
+        seconds += seconds_of_root(solution.problem, p)
+    announce_time(seconds, f"order_intervals of {p:,} items", fewer)
     if method == "laplace":
         if unit is not None:
             raise ArgumentError(

@@ -54,6 +54,7 @@ from rankbook.problems.ranksvm import (
 )
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
+from ..problems.smooth_losses import SmoothLoss
 from rankbook.registry.choice import (
     SOLVERS,
     announce,
@@ -349,6 +350,8 @@ class RankSVM(Ranker):
         return RankSVMProblem(*data, signs=signs, **options), lam, extended, kernel
 
     def _solve(self, problem, lam):
+        if lam == "scale" and isinstance(problem.loss, SmoothLoss):  # which visits preferences
+            announce(problem, choose_solver(problem, self.solver))
         return solve(problem, lam_for(problem, lam), self.solver, progress=self.progress)
 
     def _fit_projected(self, X, prefs):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
+from ..base.limits import require_memory
 from ..base.ownership import SetOnce, locked
 from ..base.validation import as_array, as_vector
 from ..metrics.survival import as_survival
@@ -118,8 +119,14 @@ class BaselineHazard(SetOnce):
             asked = as_vector("times", np.atleast_1d(as_array("times", times)))
             at = np.searchsorted(self.times, asked, side="right")
             values = np.r_[-np.inf, self.log_cumulative][at]
+        require_memory(
+            8 * scores.size * values.size,
+            f"a table of {scores.size:,} patients at {values.size:,} times",
+            "pass fewer times",
+        )
+        found = values - scores[:, None]
         with np.errstate(over="ignore"):
-            found = np.exp(values - scores[:, None])
+            np.exp(found, out=found)
         return found if times is None or np.ndim(times) else found[:, 0]
 
     def survival(self, y_score: ArrayLike, times: ArrayLike | None = None) -> np.ndarray:
@@ -127,4 +134,5 @@ class BaselineHazard(SetOnce):
 
         The parameters and the shape of the result are as in :meth:`cumulative_hazard`.
         """
-        return np.exp(-self.cumulative_hazard(y_score, times))
+        found = self.cumulative_hazard(y_score, times)
+        return np.exp(np.negative(found, out=found), out=found)

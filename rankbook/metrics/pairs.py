@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
+from ..base.limits import within_memory
 from ..base.progress import interruptible
 from ..base.validation import as_vector
 from rankbook.metrics.queries import (
@@ -43,6 +44,7 @@ def _query_disagreement(lists, tie_tol=TIE_TOL):
 
 # %% ../../nbs/metrics/pairs.ipynb #c030
 @counted_by(_query_disagreement, "two different grades", weighs="pairs", pooled=_query_sums)
+@within_memory("the share of wrong pairs", "use fewer items, or a full graph of grades")
 @interruptible
 def disagreement(
     y_true: ArrayLike | Preferences,

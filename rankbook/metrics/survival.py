@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
+from ..base.limits import announce_time
 from ..base.validation import as_array, as_vector, require_same_rows, shown
 from .pairs import disagreement
 from rankbook.metrics.queries import (
@@ -265,6 +266,8 @@ def dynamic_auc(
     s, tie_tol = y_score[order], as_tie_tol(tie_tol)
     begin, end = tie_ends(s, np.zeros(s.size, dtype=np.intp), tie_tol)
     values = np.empty(times.size)
+    what = f"dynamic_auc of {s.size:,} patients at {times.size:,} times"
+    announce_time(1.5e-8 * s.size * times.size, what, "pass fewer times")
     for k, t in enumerate(times):
         late = time > t
         below = np.r_[0.0, np.cumsum(np.where(late, weight, 0.0))]

@@ -30,8 +30,9 @@ def drawn_range(points, lower, upper=np.inf):
     marks = np.r_[upper, points, lower]
     marks = marks[np.isfinite(marks) & (marks > 0)]
     first, last = (marks[0], marks[-1]) if marks.size else (1.0, 1.0)
+    span = np.log(first) - np.log(last)
     # more than a decade in all
-    margin = max(1.5, (first / last) ** 0.05, 4 / (first / last) ** 0.5)
+    margin = max(1.5, min(10.0, np.exp(0.05 * span)), 4 / np.exp(span / 2))
     return upper if np.isfinite(upper) else first * margin, lower if lower > 0 else last / margin
 
 

@@ -15,16 +15,17 @@
     let order = [...list.children].map((row) => Number(row.dataset.item));
 
     // Even steps in log lambda, falling; where the slider began it stands for the chosen one itself.
+    const [origin, width] = [Math.log(data.high), Math.log(data.high) - Math.log(data.low)];
     const lambdaOf = (step) =>
-      step === first ? data.chosen : data.high * (data.low / data.high) ** (step / steps);
+      step === first ? data.chosen : Math.exp(origin - width * (step / steps));
 
     // Between two nodes a score is affine in 1 / lambda.
     function scoresAt(lam) {
       const last = data.lams.length - 1;
       const found = data.lams.findIndex((node) => node <= lam);
       const k = Math.max(1, found < 0 ? last : found);
-      const [u, v] = [1 / data.lams[k - 1], 1 / data.lams[k]];
-      const t = Math.min(1, Math.max(0, (1 / lam - u) / (v - u)));
+      const [u, v] = [data.lams[k - 1], data.lams[k]];
+      const t = Math.min(1, Math.max(0, ((u - lam) / (u - v)) * (v / lam)));
       return data.scores[k].map((after, i) => (1 - t) * data.scores[k - 1][i] + t * after);
     }
 
@@ -70,7 +71,7 @@
       const step = Number(input.value), lam = lambdaOf(step);
       const scores = scoresAt(lam), heights = spread(scores);
       const [left, right, top, bottom] = data.panel;
-      const x = left + ((right - left) * Math.log(data.high / lam)) / Math.log(data.high / data.low);
+      const x = left + ((right - left) * (origin - Math.log(lam))) / width;
       reorder(scores.map((_, i) => i).sort((a, b) => scores[b] - scores[a] || a - b));
       light();
       rows.forEach((row, i) => row.style.setProperty("--s", heights[i]));

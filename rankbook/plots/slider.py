@@ -29,7 +29,8 @@ def interpolated(lam, lams, scores):
     The nodes lams (t,) decrease, their scores are (t, p), and lam lies between their ends.
     """
     k = np.clip(np.searchsorted(-lams, -lam, side="left"), 1, lams.size - 1)
-    t = (1 / lam - 1 / lams[k - 1]) / (1 / lams[k] - 1 / lams[k - 1])
+    # not by reciprocals, which overflow or agree
+    t = (lams[k - 1] - lam) / (lams[k - 1] - lams[k]) * (lams[k] / lam)
     t = np.clip(t, 0, 1)[:, None]
     return (1 - t) * scores[k - 1] + t * scores[k]
 
@@ -150,9 +151,14 @@ PANEL, BELOW = (24, 170), (212, 276)  # upper and lower ends of the panels
 WORDS = ["", "proven above the next", "proven below the next"]  # for screen readers
 
 
+def share_of(lam, high, low):
+    """Return how far a lambda lies from high (0) to low (1), on the logarithmic scale."""
+    return (np.log(high) - np.log(lam)) / (np.log(high) - np.log(low))
+
+
 def across(lam, high, low):
     """Return the horizontal position of a lambda in the picture."""
-    return LEFT + (RIGHT - LEFT) * np.log(high / np.asarray(lam)) / np.log(high / low)
+    return LEFT + (RIGHT - LEFT) * share_of(lam, high, low)
 
 
 def heights(scores):
@@ -284,7 +290,7 @@ class LambdaSlider(SetOnce):
             points, () if curve is None else curve.breaks[1:-1], () if lam is None else lam
         ]
         high, low = drawn_range(np.sort(marks)[::-1], lower)
-        self.lam = lam = float(np.sqrt(high * low) if lam is None else lam)
+        self.lam = lam = float(np.sqrt(high) * np.sqrt(low) if lam is None else lam)
         # a curve has no value exactly at its end
         low = min(lam, float(low * (1 + 1e-9) if lower > 0 else low))
         self.high, self.low = high, low = float(high), low
@@ -296,7 +302,7 @@ class LambdaSlider(SetOnce):
         short = [[float(f"{value:.7g}") for value in row] for row in scores[nodes]]
         self.lams, self.scores = locked(lams[nodes]), locked(np.array(short))
         if not exact:  # scores between the nodes are read again
-            lams = np.sqrt(self.lams[1:] * self.lams[:-1])
+            lams = np.sqrt(self.lams[1:]) * np.sqrt(self.lams[:-1])
             scores = np.array([as_scores(path, items, one) for one in lams])
             error = max(error, float(deviations(lams, scores, self.lams, self.scores).max()))
         breaks, values, interval = np.empty(0), np.empty(0), (low, high)
@@ -309,7 +315,7 @@ class LambdaSlider(SetOnce):
                 breaks = np.unique(np.r_[np.geomspace(high, low, MOST_BREAKS)[1:-1], kept])[::-1]
                 breaks = breaks[(breaks <= interval[0]) | (breaks >= interval[1])]
             ends = np.r_[high, breaks, low]
-            values = curve.at(np.sqrt(ends[1:] * ends[:-1]))
+            values = curve.at(np.sqrt(ends[1:]) * np.sqrt(ends[:-1]))
         self.breaks, self.values = locked(breaks), locked(values)
         self.error, self.interval = error, interval
         self.proven = locked(proven_order(path, items, *interval))
@@ -333,7 +339,7 @@ class LambdaSlider(SetOnce):
 
     def _repr_html_(self) -> str:
         now, symbol = self.at(self.lam), self.symbol
-        step = round(1000 * np.log(self.high / self.lam) / np.log(self.high / self.low))
+        step = round(1000 * share_of(self.lam, self.high, self.low))
         place = f"--left:{100 * LEFT / WIDTH:.2f}%;--wide:{100 * (RIGHT - LEFT) / WIDTH:.2f}%"
         said = f'{symbol} = <b class="rb-lam">{self.lam:.3g}</b>'
         if self.curve is not None:

@@ -12,7 +12,7 @@ __all__ = ['TIES', 'RULES', 'DOUBT', 'USUAL', 'FOLLOWS', 'QUERY_NAMES', 'tied_pa
 import numpy as np
 
 from ..base.errors import ArgumentError, Assumption
-from ..base.limits import warn
+from ..base.limits import require_memory, warn
 from rankbook.base.validation import (
     as_array,
     as_choice,
@@ -408,8 +408,11 @@ def click_pairs(session, click, rule):
         others = np.flatnonzero(~click)
         first = np.searchsorted(others, start)
         counts = np.searchsorted(others, better) - first
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    better, worse = np.repeat(better, counts), others[np.repeat(first, counts) + within]
+    m = int(counts.sum())
+    require_memory(110 * m, f"the list of {m:,} preferences of clicks", "pass fewer sessions")
+    worse = np.arange(m)
+    worse += np.repeat(first - (np.cumsum(counts) - counts), counts)
+    better, worse = np.repeat(better, counts), others[worse]
     return better[better != worse], worse[better != worse]
 
 # %% ../../nbs/preferences/events.ipynb #pk09

@@ -730,8 +730,10 @@ class Preferences(SetOnce):
         """
         columns = dict(session=session, item=item, rank=rank, click=click, propensity=propensity)
         columns |= dict(query=query)
-        found, names = log_pairs(log, rule, dict(items=items, n_items=n_items), clip, **columns)
-        return cls(*found).merged().replaced(items=names)
+        rows = dict(items=items, n_items=n_items)
+        with within_memory("the preferences of a log of clicks", "pass fewer sessions"):
+            found, names = log_pairs(log, rule, rows, clip, **columns)
+            return cls(*found).merged().replaced(items=names)
 
     @classmethod
     def from_matches(  # noqa: PLR0913 -- a column each

@@ -9,6 +9,7 @@ __all__ = ['click_propensities']
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.limits import require_memory, within_memory
 from ..base.progress import interruptible
 from ..base.validation import as_vector
 from .events import read_log
@@ -58,6 +59,7 @@ def _maximiser(clicks, shown):
     return beta, evaluate(beta)[0], hessian
 
 
+@within_memory("a log of clicks", "pass fewer rows")
 @interruptible
 def click_propensities(log, item="item", rank="rank", click="click", query=None):
     """Estimate how often each rank is examined, relative to the first, from a log of clicks.
@@ -124,6 +126,11 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
         raise ArgumentError(
             f"rank is {ranks[0]:g} in every row", "items that were shown at several ranks"
         )
+    require_memory(
+        64 * ranks.size**2,
+        f"a matrix of {ranks.size:,} ranks",
+        "leave out high ranks, or round them",
+    )
     shape = code.max() + 1, ranks.size
     shown, clicks = (
         csr_array((each, (code, at)), shape) for each in (np.ones(name.size), 1.0 * flag)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.limits import require_memory, within_memory
 from ..base.ownership import own
 from ..base.progress import interruptible
 from ..base.types import Items
@@ -73,6 +74,10 @@ class PairItems(NamedTuple):
         if kernel.name == "precomputed":
             known = self if known is None else known
             return X[np.ix_(self.rows, known.rows)] + self.features @ known.features.T
+        if isinstance(X, np.ndarray):
+            n, d = len(self.rows), X.shape[1] + self.features.shape[1]
+            instead = "use fewer preferences, or sparse items"
+            require_memory(2 * X.itemsize * n * d, f"a table of {n:,} extended items", instead)
         return with_features(X[self.rows], self.features)
 
     def kernel(self, kernel):
@@ -112,6 +117,7 @@ class SumKernel:
         return self.base.cross(A, B) + u @ v.T
 
 # %% ../../nbs/problems/pair_features.ipynb #pf08
+@within_memory("the table of extended items", "use fewer preferences, or sparse items")
 @interruptible
 def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
     """Append the features of pairs to the items as columns, with preferences between these items.

@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['USUAL', 'WHOLE', 'DEEPEST', 'SAMPLE', 'EXACT', 'FEW', 'MATTERS', 'CALLS', 'FACTORED', 'TERMS', 'POWERS', 'RATES',
-           'SOLVERS', 'SOLVES', 'CUBES', 'OTHERS', 'FROM', 'HOUR', 'LONGEST', 'LONG', 'TIMES', 'Work', 'decades_below',
-           'kernel_rows', 'possible_fall', 'effective_rank', 'work_of', 'of_interior', 'of_newton', 'of_squares',
-           'of_path', 'of_tiled', 'powers_of_coordinate', 'powers_of_path', 'seconds_of', 'predicted_seconds',
-           'bytes_of', 'Prediction', 'Comparison', 'costs_of', 'sure_cost', 'costs_of_plugins', 'compare_solvers',
-           'l1_solver', 'advice_for', 'duration', 'refuse_absurd', 'announce', 'quickest', 'follower_of',
-           'choose_solver', 'shared_follower']
+           'SOLVERS', 'SMOOTH', 'SOLVES', 'CUBES', 'OTHERS', 'FROM', 'HOUR', 'LONGEST', 'LONG', 'TIMES', 'Work',
+           'decades_below', 'kernel_rows', 'possible_fall', 'effective_rank', 'work_of', 'of_interior', 'of_newton',
+           'of_squares', 'of_path', 'of_tiled', 'powers_of_coordinate', 'powers_of_path', 'seconds_of',
+           'seconds_of_smooth', 'predicted_seconds', 'bytes_of', 'Prediction', 'Comparison', 'costs_of', 'sure_cost',
+           'costs_of_plugins', 'compare_solvers', 'l1_solver', 'advice_for', 'refuse_absurd', 'announce', 'quickest',
+           'follower_of', 'choose_solver', 'shared_follower']
 
 # %% ../../nbs/registry/choice.ipynb #ch006
 from dataclasses import dataclass, replace
@@ -20,12 +20,16 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.limits import OutOfMemory, available_memory, warn
+from ..base.limits import MINUTE, OutOfMemory, announce_time, available_memory, duration
 from ..base.ownership import Seal
 from ..base.progress import interruptible
 from ..base.tables import as_html, as_text
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_flag, as_positive
+from ..kernels.items import occurring
+from ..kernels.linear_map import BLOCK, VECTORS
+from ..preferences.graph import Preferences
+from ..preferences.orders import Orders
 from ..problems.smooth_losses import SmoothLoss
 from rankbook.registry.plugins import (
     AT_RUN_TIME,
@@ -69,6 +73,9 @@ class Work:
         :func:`effective_rank`.
     density : float
         The share of entries of that factor that are stored; below 1 for sparse items.
+    features : int
+        Length of the weights of a linear function, with the empty columns of sparse items, which
+        `columns` does not count.
     is_smooth : bool
         Whether the loss is the squared hinge.
     """
@@ -83,6 +90,7 @@ class Work:
     fall: float = 0.0
     rank: float = np.inf
     density: float = 1.0
+    features: int = 0
     is_smooth: bool = False
 
     @property
@@ -176,7 +184,9 @@ def work_of(problem: Problem, lam: float | None = None, decades: float | None = 
     :func:`effective_rank` take.
     """
     n, linear = problem.n_items, problem.is_factored
-    columns = problem.X.shape[1] if linear else n
+    is_sparse = linear and problem.storage == "csr"
+    features = problem.X.shape[1] if linear else 0
+    columns = max(1, occurring(problem.X).size) if is_sparse else features if linear else n
     block = float(n)
     if problem.prefs.levels is not None:
         start = problem.prefs.levels[2]  # in rising order
@@ -187,10 +197,10 @@ def work_of(problem: Problem, lam: float | None = None, decades: float | None = 
     fall = fall if lam is None else min(fall, decades)
     m = problem.n_preferences
     rank = np.inf if linear or n * m < MATTERS else effective_rank(problem)
-    density = problem.X.nnz / (n * columns) if linear and problem.storage == "csr" else 1.0
+    density = problem.X.nnz / (n * columns) if is_sparse else 1.0
     listed = not problem.prefs.is_counted
     size = n, m, columns, block, not linear
-    return Work(*size, decades, listed, fall, rank, density, problem.loss.is_smooth)
+    return Work(*size, decades, listed, fall, rank, density, features, problem.loss.is_smooth)
 
 # %% ../../nbs/registry/choice.ipynb #ch011
 CALLS = 10  # of a solver in a process, among which what it loads at first is divided
@@ -314,6 +324,14 @@ def seconds_of(solver: str, work: Work) -> float:
     return float(np.dot(RATES[name], TERMS[name](work)))
 
 # %% ../../nbs/registry/choice.ipynb #ch023
+SMOOTH = {  # seconds of one solution with a smooth loss
+    "visited": 1.5e-7,  # for each preference of the logistic loss, less if grades have few levels
+    "listed": 1e-6,  # for each preference of a list, or of a loss of your own
+    "sorted": 5e-8,  # for each of the n log n steps that sort the items of Plackett-Luce
+    "entry": 7e-8,  # for each stored entry of linear items
+    "cube": 4e-10,  # for each of the n^3 operations that factor a kernel matrix
+    "square": 4e-7,  # for each of the n^2 entries of a matrix that is multiplied
+}
 SOLVES = 30  # that a path of "epsilon" or "newton" takes, in solutions to full accuracy
 CUBES = 1e9  # operations: with fewer no time is predicted, because they take less than an hour
 OTHERS = {  # seconds of one solution and of a path
@@ -325,6 +343,22 @@ OTHERS = {  # seconds of one solution and of a path
     "kronecker": lambda n, m, d: (1.6e-9 * n**3, 1.6e-9 * n**3),
     "qp": lambda n, m, d: (2.9e-5 * m + 1.5e-8 * n * min(n, d) ** 2, 0.0),
 }
+
+
+def seconds_of_smooth(problem: Any) -> float:
+    """Predicted seconds of one solution with a smooth loss.
+
+    The logistic loss visits each preference and a loss of your own lists them; Plackett-Luce sorts
+    the items. With a kernel, its matrix is factored for fewer than FROM items, and multiplied for
+    more.
+    """
+    n, kind = problem.n_items, "sorted" if isinstance(problem.prefs, Orders) else "listed"
+    kind = "visited" if kind == "listed" and problem.prefs.is_counted else kind
+    seconds = SMOOTH[kind] * (n * np.log2(n + 1) if kind == "sorted" else problem.n_preferences)
+    if not problem.is_factored:
+        return seconds + (SMOOTH["cube"] * n**3 if n < FROM else SMOOTH["square"] * n**2)
+    entries = problem.X.nnz if problem.storage == "csr" else n * problem.X.shape[1]
+    return float(seconds + SMOOTH["entry"] * entries)
 
 
 def predicted_seconds(
@@ -345,7 +379,9 @@ def predicted_seconds(
         return 0.0
     is_path, factored = provides == "path", getattr(problem, "is_factored", False)
     if is_kind(problem, "RankSVMProblem") and not problem.penalty.coef_is_weights:
-        if problem.storage == "blocks" or isinstance(problem.loss, SmoothLoss):
+        if isinstance(problem.loss, SmoothLoss):
+            return (SOLVES if is_path else 1) * seconds_of_smooth(problem)
+        if problem.storage == "blocks":
             return 0.0
         work = work_of(problem, lam, decades)
         if solver == "path" and is_path:
@@ -364,17 +400,23 @@ def predicted_seconds(
 
 
 def bytes_of(solver: str, work: Work) -> int:
-    """The bytes that a solver of :data:`RATES` keeps at a time, with the kernel matrix."""
+    """The bytes that a solver of :data:`RATES` keeps at a time, with the kernel matrix.
+
+    They include the dense vectors with an entry for each feature of a linear function.
+    """
     n, m, gram = work.items, work.preferences, 8 * work.items**2 if work.stores_gram else 0
+    dense = 8 * VECTORS * work.features
     if solver == "interior":
         full = work.columns > 0.4 * n
-        return int(
-            130 * m + gram + (8 * n**2 + 16 * work.block * n if full else 24 * n * work.columns)
-        )
+        factor = 8 * n**2 + 16 * work.block * n if full else 24 * n * work.columns
+        return int(130 * m + gram + dense + factor)
     if solver == "newton":
-        return int(160 * n + 16 * work.entries + 2 * gram + work.is_listed * 100 * m)
+        basis = 24 * n * work.columns if n < work.columns and n * work.columns <= BLOCK else 0
+        return int(
+            160 * n + 16 * work.entries + 2 * gram + dense + basis + work.is_listed * 100 * m
+        )
     if solver == "coordinate":
-        return int(100 * m + 512 * n + 16 * work.entries)
+        return int(100 * m + 512 * n + 16 * work.entries + dense)
     if solver == "tiled":
         return int(72 * n**1.5 + 144 * n)
     if solver == "qp" and work.is_smooth:  # its rows are the preferences
@@ -577,7 +619,7 @@ def compare_solvers(
 
 # %% ../../nbs/registry/choice.ipynb #ch036
 FROM = 2000  # items from which "tiled" is taken: below, others are more exact in a second
-HOUR, LONGEST = 3600.0, 30 * 24 * 3600.0  # seconds: above HOUR a warning, above LONGEST an error
+HOUR, LONGEST = 3600.0, 30 * 24 * 3600.0  # seconds: above LONGEST an error
 LONG, TIMES = 60.0, 5.0  # seconds that an exact path may always take, and how much slower it may be
 
 
@@ -591,18 +633,12 @@ def advice_for(problem):
     """Advice on how to make a problem smaller."""
     if not is_kind(problem, "RankSVMProblem"):
         return 'kernel="linear", a basis, or fewer items'
-    star = problem.prefs.graph == "star"
+    prefs, is_smooth = problem.prefs, isinstance(problem.loss, SmoothLoss)
     parts = [] if problem.is_factored else ["approximate_kernel with a lam that is not too small"]
-    parts += [] if star or problem.prefs.levels is None else ['graph="star"']
+    if isinstance(prefs, Preferences) and prefs.levels is not None and prefs.graph != "star":
+        fast = 'loss="squared" or "plackett-luce", which do not visit each pair'
+        parts.append(fast if is_smooth else 'graph="star"')
     return ", ".join([*parts, "or fewer items"])
-
-
-def duration(seconds):
-    """A predicted time as text."""
-    for unit, length in (("days", 24 * HOUR), ("hours", HOUR), ("minutes", 60.0)):
-        if seconds >= 1.5 * length:
-            return f"{seconds / length:,.0f} {unit}"
-    return "a minute"
 
 
 def refuse_absurd(problem, solver, seconds):
@@ -619,20 +655,14 @@ def refuse_absurd(problem, solver, seconds):
 
 
 def announce(problem, solver, provides="solve", times=1, lam=None):
-    """Warn if a solver (instance) is predicted to need more than an hour, `times` times over."""
+    """Warn if a solver (instance) is predicted to need over a minute, `times` times over."""
     asked = problem, solver.name, provides, lam
     known = lam is not None and getattr(problem, "is_factored", False)  # without lam_max, a bound
-    if known and times * predicted_seconds(*asked, DEEPEST) <= HOUR:
+    if known and times * predicted_seconds(*asked, DEEPEST) <= MINUTE:
         return
+    what = "one solution" if provides == "solve" else "a path" if times == 1 else f"{times} paths"
     seconds = times * predicted_seconds(*asked)
-    if seconds > HOUR:
-        what = (
-            "one solution" if provides == "solve" else "a path" if times == 1 else f"{times} paths"
-        )
-        warn(
-            f"the solver {solver.name!r} is predicted to need {duration(seconds)} for {what}; "
-            f"use {advice_for(problem)}."
-        )
+    announce_time(seconds, f"the solver {solver.name!r} for {what}", f"use {advice_for(problem)}")
 
 
 def quickest(problem, lam, allow_plugins, make):

@@ -16,7 +16,7 @@ from math import erf, exp, pi, sqrt
 
 import numpy as np
 
-from ...kernels.items import matvec, rmatvec
+from ...kernels.items import dense, matvec, rmatvec
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
 from ...preferences.graph import incidence_matrix, item_sums
 from ...preferences.sums import Derivative, margin_units, smoothed_hinge
@@ -521,9 +521,8 @@ def started(problem, lam, derivative, w):
 def spanned(problem):
     """The problem with items in a basis of their span, (n, n), and the basis (d, n).
 
-    The result is None with signs, because a basis mixes them, for blocks, for sparse items, and if
-    there are not fewer items than features, more than LARGEST_MATRIX items, or more than BLOCK
-    entries. O(n^2 d).
+    The result is None with signs, because a basis mixes them, for blocks, and if there are not
+    fewer items than features, more than LARGEST_MATRIX items, or more than BLOCK entries. O(n^2 d).
     """
     from scipy.linalg import qr
 
@@ -533,10 +532,10 @@ def spanned(problem):
         or not n < d
         or n > LARGEST_MATRIX
         or n * d > BLOCK
-        or problem.storage in ("blocks", "csr")
+        or problem.storage == "blocks"
     ):
         return None
-    basis, R, order = qr(problem.X.T.astype(np.float64), mode="economic", pivoting=True)
+    basis, R, order = qr(dense(problem.X.T).astype(np.float64), mode="economic", pivoting=True)
     items = np.empty((n, n))
     items[order] = R.T
     return RankSVMProblem(items, problem.prefs, kernel="linear", loss=problem.loss), basis
