@@ -1,5 +1,6 @@
 """Calls that would take long or need much memory: each says so before it begins."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -45,9 +46,9 @@ def linear(**options):
 
 def fitted(p, **options):
     """A model of p teams."""
-    prefs = rb.Preferences(rng.integers(0, p, 9 * p), (np.arange(9 * p) + 1) % p, n_items=p)
-    keep = np.flatnonzero(prefs.better != prefs.worse)
-    return rb.RankSVM(lam=1.0, **options).fit(rng.normal(size=(p, 5)), prefs[keep])
+    better = rng.integers(0, p, 9 * p)
+    prefs = rb.Preferences(better, (better + rng.integers(1, p, 9 * p)) % p, n_items=p)
+    return rb.RankSVM(lam=1.0, **options).fit(rng.normal(size=(p, 5)), prefs)
 
 
 logistic = dict(kernel="linear", loss="logistic")
@@ -63,25 +64,23 @@ LONG = {
     "logistic, folds": lambda: rb.RankSVMCV(**logistic, cv=3).fit(ROWS, SCORES[:12_000]),
     "own loss": lambda: linear(loss=Softplus(), lam=1.0).fit(ROWS, SCORES[:12_000]),
     "plackett-luce, kernel": lambda: rb.RankSVM(loss="plackett-luce", lam=1.0).fit(X, SCORES),
-    "hinge, kernel": lambda: rb.RankSVM(lam=1.0).fit(X, GRADES),
-    "path": lambda: rb.RankSVM(solver="path").fit(ROWS, GRADES[:12_000]),
-    "qp": lambda: rb.RankSVM(solver="qp").fit(ROWS[:3000], GRADES[:3000]),
+    "path": lambda: rb.RankSVM(lam=1.0, solver="path").fit(ROWS, GRADES[:12_000]),
+    "qp": lambda: rb.RankSVM(lam=1.0, solver="qp").fit(ROWS[:3000], GRADES[:3000]),
     "exact path": lambda: rb.solve_path(problem(SOME), solver="path"),
     "epsilon": lambda: rb.solve_path(problem(SOME), solver="epsilon"),
     "any path": lambda: rb.solve_path(problem(SOME)),
-    "newton, path": lambda: rb.solve_path(problem(GRADED, kernel="linear"), solver="newton"),
     "folds": lambda: rb.RankSVMCV(cv=3).fit(ROWS, GRADES[:12_000]),
     "rls": lambda: rb.RankRLS().fit(ROWS, GRADES[:12_000]),
-    "rls, basis": lambda: rb.RankRLS(basis=9000).fit(ROWS, GRADES[:12_000]),
     "rls, folds": lambda: rb.RankRLSCV().fit(ROWS, GRADES[:12_000]),
     "labels": lambda: rb.LabelRanker().fit(ROWS, ROWS[:, :4]),
     "labels, folds": lambda: rb.LabelRankerCV().fit(ROWS, ROWS[:, :4]),
-    "rayleigh": lambda: rb.RayleighRanker().fit(ROWS, GRADES[:12_000] > 0),
-    "l1": lambda: linear(penalty="l1").fit(ROWS, GRADES[:12_000]),
+    "l1": lambda: linear(penalty="l1", lam=1.0).fit(X, GRADES),
     "l1, folds": lambda: rb.RankSVMCV(kernel="linear", penalty="l1", cv=3).fit(X, GRADES),
     "l1, path": lambda: rb.solve_path(problem(SOME, kernel="linear", penalty="l1")),
-    "l1, squared": lambda: linear(penalty="l1", loss="squared", solver="homotopy").fit(X, GRADES),
-    "lp": lambda: linear(penalty="l1", solver="lp").fit(ROWS[:4000], GRADES[:4000]),
+    "l1, squared": lambda: rb.solve(
+        problem(SOME, kernel="linear", penalty="l1", loss="squared"), 1.0, solver="homotopy"
+    ),
+    "lp": lambda: rb.solve(problem(SOME, kernel="linear", penalty="l1"), 1.0, solver="lp"),
     "dynamic_auc": lambda: rb.metrics.dynamic_auc(
         TIMES, SCORES, np.linspace(1, N - 1, 200_000), train=TIMES
     ),
@@ -113,3 +112,109 @@ def test_a_long_call_is_announced_with_a_faster_way(name, monkeypatch):
         with pytest.raises(UserWarning, match="predicted to need .*; (use|pass) "):
             LONG[name]()
     assert not (CONTINUOUS.is_listed or GRADED.is_listed or SOME.is_listed)
+
+
+def clicks(sessions, ranks):
+    rank = np.tile(np.arange(ranks), sessions)
+    session = np.repeat(np.arange(sessions), ranks)
+    return dict(session=session, item=(rank + session) % ranks, rank=rank, click=rank % 2 == 0)
+
+
+def pairs_at_home(m):
+    better = np.arange(m) % 50
+    options = dict(n_items=51, pair_features=rng.normal(size=m))
+    return rb.Preferences(better, better + 1, **options)
+
+
+WIDE = csr_array((np.ones(3), ([0, 1, 2], [5, 10**9, 5])), shape=(3, 2 * 10**9))
+LARGE = {
+    "from_clicks": (lambda: rb.Preferences.from_clicks(clicks(40, 400)), "preferences of clicks"),
+    "click_propensities": (lambda: rb.click_propensities(clicks(3, 2000)), "2,000 ranks"),
+    "extend_items": (
+        lambda: rb.extend_items(rng.normal(size=(51, 100)), pairs_at_home(5000)),
+        "extended items",
+    ),
+    "order_intervals": (
+        lambda: rb.order_intervals(fitted(9, **logistic), np.zeros((1000, 5))),
+        "a table of 1,000 items",
+    ),
+    "covariance": (
+        lambda: rb.order_intervals(fitted(160, loss="logistic"), np.ones((3, 5))),
+        "the covariance of 3 items",
+    ),
+    "survival": (
+        lambda: rb.BaselineHazard(TIMES, SCORES).survival(SCORES[:5000]),
+        "5,000 patients at 40,000 times",
+    ),
+    "columns": (lambda: linear().fit(WIDE, [1, 2, 3]), "a linear function of 2,000,000,000"),
+    "listed": (lambda: rb.Preferences.from_scores(SCORES[:1000]).better, "499,500 preferences"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::rankbook.Assumption")
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_call_says_how_much_memory_it_needs(name, monkeypatch):
+    call, words = LARGE[name]
+    monkeypatch.setattr(limits, "available_memory", lambda: 10**6)
+    with pytest.raises(MemoryError, match=f"{words}.* needs [0-9,]+ bytes .* are available; "):
+        call()
+
+
+@pytest.mark.parametrize("of", [rb.disagreement, rb.calibrate])
+def test_a_failed_allocation_is_told_in_the_library_s_words(of, monkeypatch):
+    def fails(*given):
+        raise MemoryError("Unable to allocate 6.40 GiB")
+
+    module = (
+        "rankbook.metrics.pairs" if of is rb.disagreement else "rankbook.estimators.calibration"
+    )
+    monkeypatch.setattr(f"{module}.as_judged", fails)
+    with pytest.raises(MemoryError, match="needs more memory than .* 6.40 GiB.*; use fewer items"):
+        of([1.0, 2.0], [1.0, 2.0])
+
+
+def test_calibration_draws_pairs_without_a_list_of_them():
+    tracemalloc.start()
+    y = SCORES[:20_000]  # 200 million pairs
+    link = rb.calibrate(y, y + rng.normal(size=y.size))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert link.slope > 0 and peak < 2e8
+
+
+def hashed(n, d):
+    """Items with twenty entries each in d columns, and the same in the columns that occur."""
+    entries = rng.normal(size=20 * n), (np.repeat(np.arange(n), 20), rng.integers(0, d, 20 * n))
+    X = csr_array(entries, shape=(n, d))
+    return X, X[:, np.unique(X.indices)].toarray()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])
+def test_newton_works_in_the_columns_that_occur(loss):
+    (wide, narrow), y = hashed(60, 10**6), SCORES[:60]
+    found = [
+        rb.RankSVM(kernel="linear", loss=loss, lam=1.0, solver="newton").fit(X, y)
+        for X in (wide, narrow)
+    ]
+    tol = 1e-8 if loss == "logistic" else 1e-5
+    assert found[0].certificate_.relative_gap <= 1e-6
+    assert found[0].certificate_.primal == pytest.approx(found[1].certificate_.primal, rel=tol)
+    weights = found[0].solution_.weights
+    assert (
+        weights.shape == (10**6,)
+        and not weights[np.setdiff1d(np.arange(10**6), wide.indices)].any()
+    )
+
+
+def test_the_forecast_of_wide_items_counts_columns_and_dense_vectors():
+    wide, _ = hashed(200, 10**6)
+    large = rb.RankSVMProblem(wide, rb.Preferences.from_scores(SCORES[:200]), kernel="linear")
+    work = choice.work_of(large, 1.0)
+    assert work.columns == np.unique(wide.indices).size and work.features == 10**6
+    tracemalloc.start()
+    solution = rb.solve(large, 1.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert solution.certificate.relative_gap <= 1e-6
+    name = solution.solver.split()[0]
+    assert 16 * 10**6 < peak < 1.5 * choice.bytes_of(name, work)

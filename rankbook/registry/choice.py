@@ -353,7 +353,8 @@ def seconds_of_smooth(problem: Any) -> float:
     more.
     """
     n, kind = problem.n_items, "sorted" if isinstance(problem.prefs, Orders) else "listed"
-    kind = "visited" if kind == "listed" and problem.prefs.is_counted else kind
+    if kind == "listed" and problem.prefs.is_counted and problem.loss.name == "logistic":
+        kind = "visited"
     seconds = SMOOTH[kind] * (n * np.log2(n + 1) if kind == "sorted" else problem.n_preferences)
     if not problem.is_factored:
         return seconds + (SMOOTH["cube"] * n**3 if n < FROM else SMOOTH["square"] * n**2)
@@ -412,9 +413,7 @@ def bytes_of(solver: str, work: Work) -> int:
         return int(130 * m + gram + dense + factor)
     if solver == "newton":
         basis = 24 * n * work.columns if n < work.columns and n * work.columns <= BLOCK else 0
-        return int(
-            160 * n + 16 * work.entries + 2 * gram + dense + basis + work.is_listed * 100 * m
-        )
+        return int(160 * n + 16 * work.entries + 2 * gram + dense + basis + work.is_listed * 100 * m)
     if solver == "coordinate":
         return int(100 * m + 512 * n + 16 * work.entries + dense)
     if solver == "tiled":

@@ -300,3 +300,14 @@ def test_a_path_with_several_scores_is_refused():
         TypeError, match=r"^path is a .* expected a path with a score for each item"
     ):
         LambdaSlider(path, items=NEW)
+
+
+@pytest.mark.parametrize("lam", [1e-300, 1e-306])
+def test_a_tiny_lambda_has_a_slider(lam):
+    data = rb.datasets.make_mixture(n_per_class=10)
+    path = rb.solve_path(
+        rb.RankSVMProblem(data.X, rb.Preferences.from_scores(data.y)), solver="path"
+    )
+    slider = rb.plots.LambdaSlider(path, items=data.X[::4], lam=lam)
+    assert slider.low < slider.lam == lam and np.isfinite(slider.scores).all()
+    assert np.isfinite(slider.at(lam)).all() and "NaN" not in slider._repr_html_()
