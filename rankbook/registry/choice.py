@@ -413,7 +413,9 @@ def bytes_of(solver: str, work: Work) -> int:
         return int(130 * m + gram + dense + factor)
     if solver == "newton":
         basis = 24 * n * work.columns if n < work.columns and n * work.columns <= BLOCK else 0
-        return int(160 * n + 16 * work.entries + 2 * gram + dense + basis + work.is_listed * 100 * m)
+        return int(
+            160 * n + 16 * work.entries + 2 * gram + dense + basis + work.is_listed * 100 * m
+        )
     if solver == "coordinate":
         return int(100 * m + 512 * n + 16 * work.entries + dense)
     if solver == "tiled":
