@@ -7,35 +7,48 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..metrics.pairs import disagreement
-from ..metrics.probabilities import brier_score, log_loss, reliability
-from ..metrics.queries import RULES, UndefinedMetric, block_scores, by_query, metric_sums, named
+from ..metrics.probabilities import reliability
+from ..metrics.queries import (
+    RULES,
+    UndefinedMetric,
+    block_scores,
+    by_query,
+    linked,
+    measure_model,
+    metric_sums,
+    named,
+    with_advantages,
+)
 from ..preferences.graph import Preferences
-from ..problems.pair_features import with_advantages
+from ..preferences.names import refuse_pair_features
 
 USUAL = ("disagreement", "ndcg@10", "average_precision", "reciprocal_rank", "kendall_tau", "auc")
-PROBABILITIES = dict(brier_score=brier_score, log_loss=log_loss)
+PROBABILITIES = ("brier_score", "log_loss")
 MOST_LEVELS, MOST_PAIRS = (
     6,
     100_000_000,
 )  # preferences, for probabilities
 
 
-def link_of(model, name):
-    """Return the options of a metric: the model's link for a metric of probabilities.
-
-    Raises
-    ------
-    ValueError
-        If the metric needs probabilities and the model has none.
-    """
-    if name not in PROBABILITIES:
-        return {}
-    if not hasattr(type(model), "link_"):
+def require_link(model, name):
+    """Raise an ArgumentError if a metric needs probabilities and scores come from a table."""
+    if name in PROBABILITIES and not hasattr(type(model), "link_"):
         raise ArgumentError(
             f"metric is {name!r} and MODEL has no probabilities",
             "a model of --loss logistic, or one that model.calibrate has calibrated",
         )
-    return dict(link=model.link_)
+
+
+def of_table_or_model(model, prefs, scores):
+    """Return preferences without pair features, and scores with their effect in a model.
+
+    A table of scores, which has no effects, is refused.
+    """
+    prefs, scores = with_advantages(model, prefs, scores, "preferences")
+    refuse_pair_features(
+        prefs, "preferences", "A table of scores has no weights for the column pair_features."
+    )
+    return prefs, scores
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,7 @@ def reliability_rows(prefs, scores, model):
     """
     if not hasattr(model, "link_") or not 0 < len(prefs) <= MOST_PAIRS:
         return []
+    prefs, scores = with_advantages(model, prefs, scores, "preferences")
     found = reliability(prefs, scores, link=model.link_)
     names = ("low", "high", "predicted", "observed", "lower", "upper", "count")
     rows = zip(*(getattr(found, name).tolist() for name in names))
@@ -89,7 +103,8 @@ def measured(block, model, names, most=np.inf):
         try:
             if name in PROBABILITIES and len(Preferences.from_scores(y, qid)) > most:
                 raise UndefinedMetric(f"data have more than {most:,} preferences", "fewer")
-            sums.append(metric_sums(name, y, scores, qid, **link_of(model, name)))
+            metric, options = linked(name, {}, model)
+            sums.append(metric_sums(metric, y, scores, qid, **options))
         except ValueError as error:  # grades that the metric refuses
             sums.append(error)
     n_queries = 1 if qid is None else np.unique(qid).size
@@ -138,10 +153,10 @@ def measures(blocks, model, metrics=None):
     """
     names, most = tuple(metrics or USUAL), np.inf if metrics else MOST_PAIRS
     if metrics is None and hasattr(model, "link_"):
-        names += tuple(PROBABILITIES)
+        names += PROBABILITIES
     for name in names:
-        named(name)  # refuse a wrong name before any work
-        link_of(model, name)
+        require_link(model, name)
+        linked(name, {}, model)  # refuse a wrong name before any work
     sums = blocks.reduce(measured, blocks.items, model, names, most, combine=together)
     found, counted = {}, {}
     for name, each in zip(names, sums.sums):
@@ -173,7 +188,8 @@ def query_values(block, model, names):
     """Return query ids (q,) of a block, or "all" without queries, and values (q, metrics)."""
     scores, values = block_scores(block, model), []
     for name in names:
-        ids, each = by_query(name, block.y, scores, block.qid, **link_of(model, name))
+        metric, options = linked(name, {}, model)
+        ids, each = by_query(metric, block.y, scores, block.qid, **options)
         values.append(each)
     return np.array(["all"]) if block.qid is None else ids, np.stack(values, axis=1)
 
@@ -184,7 +200,8 @@ def measures_by_query(blocks, model, names):
     A value is NaN where the metric is undefined.
     """
     for name in names:
-        named(name)
+        require_link(model, name)
+        linked(name, {}, model)
     both = lambda first, second: tuple(map(np.concatenate, zip(first, second)))
     ids, values = blocks.reduce(query_values, blocks.items, model, names, combine=both)
     order = np.argsort(ids, kind="stable")
@@ -221,15 +238,15 @@ def preference_measures(prefs, scores, metrics=None, model=None):
     for name in metrics or ():
         if name not in (*usual, *PROBABILITIES):
             raise ArgumentError(f"metric is {name!r}", f"{' or '.join(usual)} {what}")
-        link_of(model, name)
+        require_link(model, name)
     if metrics is None and hasattr(model, "link_") and len(prefs) <= MOST_PAIRS:
-        usual += tuple(PROBABILITIES)
-    theta, n = getattr(getattr(model, "model", model), "pair_coef_", None), prefs.n_items
-    prefs, scores = with_advantages(prefs, scores, theta, "preferences")
+        usual += PROBABILITIES
+    n = prefs.n_items
+    prefs, scores = of_table_or_model(model, prefs, scores)
     wrong = disagreement(prefs, scores)
     values = dict(disagreement=wrong, pair_accuracy=1.0 - wrong, concordance=1.0 - wrong)
     for name in metrics or usual:
         if name in PROBABILITIES:
-            values[name] = PROBABILITIES[name](prefs, scores, **link_of(model, name))
+            values[name] = measure_model(name, model, prefs, scores)
     found = {name: values[name] for name in metrics or usual}
     return dict(items=n, preferences=len(prefs), metrics=found)

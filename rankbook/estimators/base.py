@@ -49,15 +49,20 @@ from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import RULES
 from ..kernels.objects import ObjectKernel
 from ..metrics.pairs import disagreement
-from ..metrics.queries import RankedLists, UndefinedMetric, as_known
+from rankbook.metrics.queries import (
+    RankedLists,
+    UndefinedMetric,
+    as_known,
+    with_advantages,
+)
 from ..metrics.scorers import refuse_without_ids
 from ..preferences.events import column_names, index_of, is_numbered, is_table
 from ..preferences.graph import Preferences, as_preferences, of_rows, survival_target
+from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
 from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
 from ..problems.losses import PENALTIES
-from ..problems.pair_features import refuse_pair_features, with_advantages
 from ..problems.ranksvm import as_loss
 from ..problems.scale import default_lam
 from ..registry.solver import with_options
@@ -724,7 +729,7 @@ class Ranker(PairProbabilities, Shown):
     def _judged(self, X, y, qid, sample_weight, preferences):
         """Checked y (which may be Preferences), scores, query ids and weights of items X.
 
-        With pair features an item is repeated for each of their values.
+        With pair features there are two items for each preference.
         """
         beside = dict(qid=qid, sample_weight=sample_weight)
         if preferences is not None:
@@ -739,8 +744,7 @@ class Ranker(PairProbabilities, Shown):
                 y, qid, sample_weight = survival, None, None
             y = as_known(y, X, "y", "X", **beside)
             refuse_without_ids(self, y, qid)
-        scores, theta = np.asarray(self.predict(X)), vars(self).get("pair_coef_")
-        y, scores = with_advantages(y, scores, theta)
+        y, scores = with_advantages(self, y, np.asarray(self.predict(X)))
         return y, scores, qid, sample_weight
 
     def __sklearn_tags__(self):

@@ -347,7 +347,9 @@ class RankSVM(Ranker):
         extended = PairItems.of(prefs, feature_scale(prefs) / size)
         signs = None if signs is None else np.r_[signs, np.zeros(u.shape[1], int)]
         data = extended.items(X, kernel), extended.prefs, extended.kernel(kernel)
-        return RankSVMProblem(*data, signs=signs, **options), lam, extended, kernel
+        problem = RankSVMProblem(*data, signs=signs, **options)
+        problem.is_extended = True
+        return problem, lam, extended, kernel
 
     def _solve(self, problem, lam):
         if lam == "scale" and isinstance(problem.loss, SmoothLoss):  # which visits preferences

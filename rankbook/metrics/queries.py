@@ -30,6 +30,7 @@ from ..preferences.graph import (
 )
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL, pairs_by_query, tie_chains, weight_scale
+from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
 
 
@@ -314,6 +315,12 @@ def as_judged(y_true, y_score, qid=None, sample_weight=None):
     """Return the preferences of `y_true`, at least one, and scores (n,)."""
     refuse_swapped(y_true, y_score)
     y_true = as_known(y_true, y_score, qid=qid, sample_weight=sample_weight)
+    refuse_pair_features(
+        y_true,
+        "y_true",
+        "Scores of items say nothing of pair features. For a model call model.score(X, y), "
+        "model.calibrate(X, y) or rb.metrics.scorer(metric)(model, X, y).",
+    )
     if isinstance(y_true, Orders):  # which stand for the pairs that they imply
         y_score = as_vector("y_score", y_score, y_true.n_items)[y_true.item]
         y_true = y_true.pairs()
@@ -556,6 +563,94 @@ def metric_sums(metric, y_true, y_score, qid=None, sample_weight=None, *, empty=
     return float(values[there] @ weight[there]), float(weight[there].sum())
 
 
+def ranker_of(model):
+    """Return the ranker whose scores a model predicts.
+
+    It is the last step of a pipeline, the best estimator of a search, or the model of a
+    :class:`rankbook.estimators.scaled.ScaledModel`.
+    """
+    while True:
+        if hasattr(model, "steps"):
+            model = model.steps[-1][1]
+        elif (best := getattr(model, "best_estimator_", None)) is not None:
+            model = best
+        elif hasattr(model, "centre") and hasattr(model, "model"):
+            model = model.model
+        else:
+            return model
+
+
+def linked(metric, options, model):
+    """Return the function of a metric and its options, among them the link of the model.
+
+    An option `link` that is given is kept.
+
+    Raises
+    ------
+    ValueError
+        If the metric needs probabilities and the model has none.
+    """
+    metric, options = named(metric, options)
+    if metric not in RULES or "link" in options:
+        return metric, options
+    if "link" not in inspect.signature(metric).parameters:
+        return metric, options
+    ranker = ranker_of(model)
+    if not hasattr(type(ranker), "link_"):
+        raise ArgumentError(
+            f"metric is {metric.__name__!r} and model is a {type(ranker).__name__}, which has no "
+            "link_",
+            "a ranker of rankbook with probabilities",
+            "If its differences of scores are log-odds, pass link='logistic'.",
+        )
+    return metric, options | dict(link=ranker.link_)
+
+
+def with_advantages(model, y, scores, argument="y"):
+    """Convert pair features to advantages in the scores: preferences without them, new scores.
+
+    Parameters
+    ----------
+    model : object
+        The model that predicted the scores. One that was fitted without pair features gives them
+        no weight.
+    y : Preferences or other target
+    scores : ndarray of shape (n,)
+    argument : str
+        Name of the target in messages.
+
+    Returns
+    -------
+    y, scores
+        Both unchanged without pair features, and if the model is not a ranker of this package.
+    """
+    u, ranker = getattr(y, "pair_features", None), ranker_of(model)
+    if u is None or not hasattr(type(ranker), "predict_pair_proba"):
+        return y, scores
+    theta = getattr(ranker, "pair_coef_", None)
+    if theta is None:
+        return y.replaced(pair_features=None), scores
+    if u.shape[1] != theta.size:
+        raise ArgumentError(
+            f"{argument} has {u.shape[1]} pair features and the model was fitted with {theta.size}",
+            "equal numbers",
+        )
+    # both items get a positive part, so that an exchange of the items exchanges the scores
+    ends = zip((y.better, y.worse), (u, -u))
+    scores = np.concatenate([scores[rows] + np.maximum(v, 0) @ theta for rows, v in ends])
+    first = np.arange(len(u))
+    given = (None if (v == 1).all() else v for v in (y.weight, y.margin))
+    apart = Preferences(first, first + len(u), 2 * len(u), *given)
+    return apart.replaced(n_ties=y.n_ties), scores
+
+
+def measure_model(metric, model, y, scores, qid=None, sample_weight=None, **options):
+    """Compute a metric of a model from its scores of items, with its pair features and its link."""
+    metric, options = linked(metric, options, model)
+    y, scores = with_advantages(model, y, scores)
+    return metric(y, scores, qid, sample_weight, **options)
+
+
 def over_blocks(
     metric: str | Callable[..., float],
     blocks: Any,
@@ -648,7 +743,8 @@ def block_sums(block, model, metrics, empty="skip"):
         known = block.y, scores, block.qid, block.weight
     else:
         known = block.preferences(), scores
-    return tuple(metric_sums(each, *known, empty=empty, **more) for each, more in metrics)
+    asked = (linked(each, more, model) for each, more in metrics)
+    return tuple(metric_sums(each, *known, empty=empty, **more) for each, more in asked)
 
 
 def quotients(sums, metrics):

@@ -9,7 +9,7 @@ from ..base.errors import ArgumentError
 from ..base.validation import as_ids
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
-from .queries import RULES, as_known, named
+from .queries import RULES, as_known, measure_model, named
 
 if TYPE_CHECKING:
     from pandas import Series
@@ -74,7 +74,8 @@ class QueryScorer:
         y_true = as_known(y_true, X, "y", "X", qid=qid, sample_weight=sample_weight)
         refuse_without_ids(estimator, y_true, qid)
         scores = np.asarray(estimator.predict(X))
-        return self.sign * self.metric(y_true, scores, qid, sample_weight, **self.options)
+        given = self.metric, estimator, y_true, scores, qid, sample_weight
+        return self.sign * measure_model(*given, **self.options)
 
     def set_score_request(self, *, qid: Any = True, sample_weight: Any = None) -> Self:
         """Declare which metadata scikit-learn passes to this scorer."""
@@ -119,6 +120,8 @@ def scorer(
     """Make a scorer for scikit-learn's GridSearchCV, cross_val_score and others.
 
     The scorer evaluates a metric on the scores of ``predict`` and takes `qid` by metadata routing.
+    For preferences with pair features it adds their effect in a ranker of this package to the
+    scores. Metrics of probabilities use the link of the ranker, its calibration if there is one.
 
     Parameters
     ----------
@@ -129,7 +132,8 @@ def scorer(
     queries : pandas.Series, optional
         Query ids by the index of y, for use without metadata routing. y must then be a Series.
     **options
-        Options of the metric, such as ``k=10, empty=0``.
+        Options of the metric, such as ``k=10, empty=0``. ``link="logistic"`` computes the log loss
+        and the Brier score of models that have no link.
 
     Returns
     -------

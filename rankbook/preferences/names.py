@@ -115,6 +115,18 @@ def features_of(table, value, m):
     return value
 
 
+def refuse_pair_features(prefs, argument="prefs", advice=None):
+    """Raise an ArgumentError if preferences have pair features."""
+    if getattr(prefs, "pair_features", None) is not None:
+        raise ArgumentError(
+            f"{argument} has pair_features",
+            "preferences without them",
+            advice
+            or "RankSVM and RankSVMCV take them. With a linear kernel pass the two results of "
+            "rankbook.extend_items(X, prefs) instead.",
+        )
+
+
 def refuse_missing(argument, column, unit="row"):
     """Refuse the first missing entry of a column: None, NaN, NaT or pandas.NA."""
     if column.dtype.kind in "iubUS":

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ROUNDING', 'VISIBLE', 'spread', 'rounding_error', 'Certificate', 'SmoothedDual', 'Solution', 'item_distances',
-           'require_solution']
+           'refuse_extended', 'require_solution']
 
 # %% ../../nbs/problems/certificate.ipynb #e002
 from dataclasses import dataclass, replace
@@ -382,6 +382,12 @@ class Solution(Tabled, SetOnce):
             True where the sign is proven. All entries are False for the L1 penalty, because a
             linear program may have many optima.
 
+        Raises
+        ------
+        ValueError
+            If the model was fitted to preferences with pair features, whose problem has rows of
+            its own.
+
         Examples
         --------
         >>> import rankbook as rb
@@ -389,6 +395,7 @@ class Solution(Tabled, SetOnce):
         >>> model.solution_.proven([2, 1], [0, 0])
         array([ True,  True])
         """
+        refuse_extended(self.problem, "rb.order_intervals(model, X) takes pair features.")
         problem, radius = self.problem, self.certificate.radius
         first, second = (
             as_index(name, items, problem.n_items)
@@ -447,6 +454,16 @@ def item_distances(problem, first, second):
         return np.linalg.norm(solve_triangular(problem.basis_factor[0], rows.T, lower=True), axis=0)
     K = problem.gram
     return np.sqrt(np.maximum(0, K[first, first] + K[second, second] - 2 * K[first, second]))
+
+
+def refuse_extended(problem, advice):
+    """Raise an ArgumentError if the rows of a problem are the extended items of an estimator."""
+    if getattr(problem, "is_extended", False):
+        raise ArgumentError(
+            "solution is of preferences with pair features, and its rows are items with features",
+            "a solution without pair features",
+            advice,
+        )
 
 
 def require_solution(value):

@@ -23,7 +23,13 @@ from rankbook.base.validation import (
 )
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
-from .certificate import ROUNDING, Solution, item_distances, require_solution
+from rankbook.problems.certificate import (
+    ROUNDING,
+    Solution,
+    item_distances,
+    refuse_extended,
+    require_solution,
+)
 
 # %% ../../nbs/problems/questions.ipynb #q004
 def open_radii(problem, f, first, second):
@@ -169,7 +175,9 @@ def suggest_pairs(
         Query ids: only items of one query are compared. By default the queries of preferences that
         were made from scores, else one query.
     X_new : array-like or sparse of shape (n, d), optional
-        Suggest pairs of these items instead of the items of the problem.
+        Suggest pairs of these items instead of the items of the problem. Required after a fit to
+        preferences with pair features, which are further columns: zeros for items on neutral
+        ground.
     exclude : array-like of shape (p, 2), int, optional
         Pairs to exclude, in addition to the pairs that have a preference.
 
@@ -182,8 +190,8 @@ def suggest_pairs(
     Raises
     ------
     ValueError
-        If the problem has no preferences between its items and X_new is None, a kernel is
-        precomputed and X_new is given, or an argument is out of range.
+        If the problem has no preferences between its items, or has pair features, and X_new is
+        None; if a kernel is precomputed and X_new is given, or an argument is out of range.
 
     Notes
     -----
@@ -216,6 +224,11 @@ def suggest_pairs(
             "items of shape (n, d)",
         )
     else:
+        refuse_extended(
+            items,
+            "Pass X_new: the items, with a column of zeros for each pair feature. exclude and qid "
+            "then refer to its rows.",
+        )
         given = solution.weights
         f = items.evaluated(solution.coef if given is None else None, given)[0]
     if f.ndim > 1:

@@ -40,10 +40,10 @@ from rankbook.preferences.laplacians import (
     check_item_weight,
     query_graph,
 )
+from ..preferences.names import refuse_pair_features
 from ..preferences.sums import weighs_nothing
 from .certificate import Certificate, spread
 from .losses import L1, L2, as_penalty, count_coef, smooth_certificate, strongest
-from .pair_features import refuse_pair_features
 from .scale import kernel_scatter, listed_gradient
 
 # %% ../../nbs/problems/rankrls.ipynb #c004

@@ -24,6 +24,7 @@ from ..kernels.kernel import Kernel, as_kernel, require_square
 from ..kernels.linear_map import KernelMap
 from ..kernels.nystroem import NystroemMap
 from ..preferences.graph import Preferences, has_positive_margins
+from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
 from ..preferences.sums import CountedLoss, Derivative, Sums, query_totals
 from .certificate import Certificate, Solution
@@ -36,7 +37,6 @@ from rankbook.problems.losses import (
     count_coef,
     significant_weights,
 )
-from .pair_features import refuse_pair_features
 from .plackett_luce import PlackettLuce
 from .scale import comparison_groups, kernel_scatter, listed_gradient
 from .signs import as_signs, nearest

@@ -36,6 +36,7 @@ from ..paths.exact import LabelPath, SolutionPath
 from ..paths.ranges import RangePath
 from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import PATH_TIE_TOL, missed
+from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
 from ..preferences.sums import total_weight, weighs_nothing
 from ..problems.plackett_luce import PlackettLuce
@@ -222,6 +223,11 @@ def _judged(X_val, known, qid, metric):
     The target is preferences or orders for a metric in OF_PAIRS, otherwise grades (p,).
     """
     p, known = np.shape(X_val)[0], as_known(known, X_val, "prefs_val", "X_val", qid=qid)
+    refuse_pair_features(
+        known,
+        "prefs_val",
+        "Pass the two results of rankbook.extend_items(X_val, prefs_val) instead.",
+    )
     if isinstance(known, Preferences | Orders) and qid is not None:
         raise ArgumentError("qid is given", "None, since prefs_val has queries")
     if isinstance(known, Orders):

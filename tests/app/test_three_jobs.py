@@ -130,3 +130,19 @@ def test_evaluate_counts_the_features_of_pairs():
     accuracy = model.model.score(model.transform(X), prefs)
     assert found["metrics"]["pair_accuracy"] == pytest.approx(accuracy)
     assert (found["items"], found["preferences"]) == (8, 60)
+    X = model.transform(X)
+    p = model.model.predict_pair_proba(X[b], X[w], side)
+    assert found["metrics"]["log_loss"] == pytest.approx(-np.log(p).mean())
+    expected = rb.metrics.reliability(prefs, p, link=None)
+    rows = found["reliability"]
+    assert [row["observed"] for row in rows] == pytest.approx(expected.observed.tolist())
+    done("fit", *given[:5], "--kernel", "linear", "-o", "other.rankbook")
+    text = json.loads(done("compare", "m.rankbook", "other.rankbook", *given, "--json"))
+    assert text["mean_a"] == pytest.approx(accuracy)
+    other = rb.load("other.rankbook")
+    neutral = rb.Preferences(b, w, 8)
+    assert text["mean_b"] == pytest.approx(other.score(items[["p", "q"]], neutral))
+    done("predict", "m.rankbook", *given[:3], "-o", "s.csv")
+    for command in (["evaluate", "s.csv"], ["compare", "s.csv", "m.rankbook"]):
+        said = refused(*command, *given)
+        assert "preferences has pair_features" in said and "A table of scores has no" in said

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -122,3 +123,31 @@ def test_processes(graded):
         options = dict(cv=GroupKFold(3), scoring=scorer("err"), params=dict(qid=qid, groups=qid))
         one, two = (cross_val_score(model, X, y, n_jobs=jobs, **options) for jobs in (1, 2))
     assert (one == two).all()
+
+
+@pytest.mark.parametrize("name", ["log_loss", "brier_score"])
+def test_probabilities_are_those_of_the_model(graded, name):
+    X, y, qid, _ = graded
+    target, metric = rb.Preferences.from_scores(y, qid), getattr(rb.metrics, name)
+    hinge = rb.RankSVM(kernel="linear").fit(X, target)
+    inside = make_pipeline(StandardScaler(), rb.RankRLS(kernel="linear")).fit(X, target)
+    for model in (hinge, inside):
+        with pytest.raises(ValueError, match="whose scores are not log-odds"):
+            scorer(name)(model, X, target)
+    with pytest.raises(ValueError, match="LinearRegression, which has no link_.*link='logistic'"):
+        scorer(name)(LinearRegression().fit(X, y), X, y)
+    declared = scorer(name, link="logistic")(LinearRegression().fit(X, y), X, y)
+    assert declared == -metric(y, LinearRegression().fit(X, y).predict(X))
+    hinge.calibrate(X, target)
+    expected = -metric(target, hinge.predict(X), link=hinge.link_)
+    assert scorer(name)(hinge, X, target) == expected
+    assert scorer(name, link="logistic")(hinge, X, target) == -metric(target, hinge.predict(X))
+    blocks = rb.Blocks([rb.Block(X, y, qid)])
+    found = rb.metrics.over_blocks(name, blocks, hinge)
+    assert found == pytest.approx(-expected, rel=1e-12)
+    with pytest.raises(ValueError, match="whose scores are not log-odds"):
+        rb.metrics.over_blocks(name, blocks, rb.RankSVM(kernel="linear").fit(X, target))
+    with pytest.raises(ValueError, match="Solution, which has no link_"):
+        rb.metrics.over_blocks(name, blocks, hinge.solution_)
+    with pytest.raises(ValueError, match=f"metric is '{name}', and scores of least squares"):
+        rb.RankRLSCV(kernel="linear", metric=name).fit(X, y)

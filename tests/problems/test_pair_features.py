@@ -9,10 +9,14 @@ import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
+from rankbook.estimators.scaled import ScaledModel
 from rankbook.problems.pair_features import PairItems
 
 N, D, M = 12, 3, 50
@@ -162,6 +166,102 @@ def test_score_counts_the_pair_features():
     assert model.score(X, given(None)) == pytest.approx(neutral.mean())
     with pytest.raises(ValueError, match="y has 1 pair features and the model was fitted with 2"):
         model.score(X, given(FEATURES["side"]))
+
+
+NUMBERS = FEATURES["numbers"]
+PATH = rb.solve_path(rb.RankSVMProblem(X, given(None), kernel="linear"))
+RIDGE = rb.solve_path(rb.RankRLSProblem(X, graph=given(None), kernel="linear"))
+METRICS = {
+    "disagreement": lambda z, w: -(w @ ((z < 0) + (z == 0) / 2)) / w.sum(),
+    "pair_accuracy": lambda z, w: w @ ((z > 0) + (z == 0) / 2) / w.sum(),
+    "log_loss": lambda z, w: w @ np.logaddexp(0, -z) / w.sum(),
+    "brier_score": lambda z, w: w @ (1 / (1 + np.exp(z))) ** 2 / w.sum(),
+}
+
+
+def differences(model, items=X, u=NUMBERS):
+    coef = getattr(model, "pair_coef_", np.zeros(u.shape[1]))
+    scores = model.predict(items)
+    return scores[BETTER] - scores[WORSE] + u @ coef
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_scorer_measures_what_the_model_predicts(name):
+    model = rb.RankSVM(loss="logistic", kernel="linear").fit(X, given(NUMBERS, weight=WEIGHT))
+    sign = -1 if name in ("log_loss", "brier_score") else 1
+    expected = sign * METRICS[name](differences(model), WEIGHT)
+    asked = given(NUMBERS, weight=WEIGHT)
+    assert rb.metrics.scorer(name)(model, X, asked) == pytest.approx(expected, rel=1e-12)
+    scaled = ScaledModel(model, np.ones(D), np.full(D, 0.5))
+    assert rb.metrics.scorer(name)(scaled, 2 * X + 1, asked) == pytest.approx(expected, rel=1e-12)
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), rb.RankSVM(loss="logistic", kernel="linear")),
+        dict(ranksvm__lam=[0.1, 10.0]),
+        scoring=rb.metrics.scorer(name),
+        cv=2,
+    ).fit(X, asked)
+    best = search.best_estimator_
+    expected = sign * METRICS[name](differences(best[-1], best[0].transform(X)), WEIGHT)
+    assert search.score(X, asked) == pytest.approx(expected, rel=1e-12)
+    neutral = rb.RankSVM(loss="logistic", kernel="linear").fit(X, given(None))
+    expected = sign * METRICS[name](differences(neutral), WEIGHT)
+    assert rb.metrics.scorer(name)(neutral, X, asked) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_log_loss_of_a_scorer_is_that_of_predicted_probabilities():
+    prefs = given(NUMBERS)
+    model = rb.RankSVM(kernel="linear").fit(X, prefs).calibrate(X, prefs, method="isotonic")
+    p = model.predict_pair_proba(X[BETTER], X[WORSE], NUMBERS)
+    assert np.array_equal(model.link_.probability(differences(model)), p)
+    expected = rb.metrics.log_loss(prefs, p, link=None)
+    assert -rb.metrics.scorer("log_loss")(model, X, prefs) == pytest.approx(expected, rel=1e-12)
+    found = cross_val_score(
+        rb.RankSVM(loss="logistic", kernel="linear"),
+        X,
+        prefs,
+        cv=[(np.arange(N), np.arange(N))],
+        scoring=rb.metrics.scorer("log_loss"),
+    )
+    model = rb.RankSVM(loss="logistic", kernel="linear").fit(X, prefs)
+    p = model.predict_pair_proba(X[BETTER], X[WORSE], NUMBERS)
+    assert -found[0] == pytest.approx(-np.log(p).mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        rb.disagreement,
+        rb.metrics.pair_accuracy,
+        rb.metrics.log_loss,
+        rb.metrics.brier_score,
+        rb.metrics.reliability,
+        rb.metrics.auc,
+        rb.metrics.ndcg,
+        rb.calibrate,
+        lambda prefs, f: rb.metrics.compare(prefs, f, f, np.zeros(N)),
+        lambda prefs, f: rb.metrics.scorer("disagreement")(DummyRegressor().fit(X, f), X, prefs),
+        lambda prefs, f: rb.validation_curve(PATH, X, prefs),
+        lambda prefs, f: rb.validation_curve(RIDGE, X, prefs),
+    ],
+)
+def test_scores_alone_do_not_measure_preferences_with_pair_features(measure):
+    with pytest.raises(ValueError, match="has pair_features|y_true holds pairs|the full graph"):
+        measure(given(NUMBERS), np.arange(float(N)))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_suggestions_and_proofs_are_of_items_and_not_of_an_inner_table(kernel):
+    prefs = rb.Preferences([0, 1, 2], [1, 2, 0], 3, pair_features=[1.0, 1.0, 1.0])
+    solution = rb.RankSVM(kernel=kernel, loss="logistic", lam=1.0).fit(np.eye(3), prefs).solution_
+    for given in (dict(), dict(exclude=[[0, 1]]), dict(qid=[1, 1, 1])):
+        with pytest.raises(ValueError, match="pair features.*Pass X_new"):
+            rb.suggest_pairs(solution, 3, **given)
+    with pytest.raises(ValueError, match="pair features"):
+        solution.proven([0], [1])
+    items = np.hstack([np.eye(3), np.zeros((3, 1))])
+    assert rb.suggest_pairs(solution, 3, X_new=items).max() == 2
+    assert len(rb.suggest_pairs(solution, 3, X_new=items, exclude=[[0, 1], [1, 2]])) == 1
+    assert rb.suggest_pairs(solution, 3, [0, 1, 1], items).tolist() in ([[1, 2]], [[2, 1]])
 
 
 def test_preferences_keep_their_features():

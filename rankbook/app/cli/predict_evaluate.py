@@ -396,6 +396,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     """
     import numpy as np
 
+    from rankbook.app.measures import of_table_or_model
     from rankbook.metrics.compare import compare as compare_scores
     from rankbook.metrics.queries import block_scores
     from rankbook.preferences.graph import survival_target
@@ -415,13 +416,15 @@ def compare(  # noqa: PLR0913 -- an option of the command each
         for argument, file in (("A", a), ("B", b)):
             blocks, model = ranking_of(file, [data], argument=argument, **columns)
             (block,) = blocks.items.values
-            scores.append(block_scores(block, model))
+            scores.append((model, block_scores(block, model)))
         more = dict(n_resamples=resamples, random_state=seed)
         if asked is not None:  # treat each preference as a query of two items
             prefs = preferences_between(asked, block.X.shape[0], block.item_names)
-            pairs = np.column_stack([prefs.better, prefs.worse]).ravel()
             numbers, known = np.repeat(np.arange(len(prefs)), 2), np.tile([1, 0], len(prefs))
-            of_pairs = [each[pairs] for each in scores]
+            of_pairs = []
+            for model, each in scores:
+                judged, each = of_table_or_model(model, prefs, each)
+                of_pairs.append(each[np.column_stack([judged.better, judged.worse]).ravel()])
             weights = np.repeat(prefs.weight, 2)
             found = compare_scores(known, *of_pairs, numbers, weights, metric="precision@1", **more)
             found = replace(found, metric="pair_accuracy")
@@ -433,7 +436,9 @@ def compare(  # noqa: PLR0913 -- an option of the command each
             raise ArgumentError("data has no queries", "data with query ids, see --qid")
         else:
             metric = "ndcg@10" if metric is None else metric
-            found = compare_scores(block.y, *scores, block.qid, metric=metric, **more)
+            found = compare_scores(
+                block.y, *(each for _, each in scores), block.qid, metric=metric, **more
+            )
     # NaN, an undefined p-value, becomes null
     facts = {key: None if value != value else value for key, value in vars(found).items()}
     text = str(found)
