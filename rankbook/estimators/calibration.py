@@ -25,7 +25,9 @@ from rankbook.metrics.probabilities import (
     LARGEST,
     NumberedPairs,
     Sigmoid,
+    as_link,
     differences,
+    probabilities_of,
     unit_weighted,
 )
 from ..metrics.queries import UndefinedMetric, as_judged
@@ -285,7 +287,7 @@ class PairProbabilities:
                     f"{coef.size}, as many as the model was fitted with",
                 )
             difference = difference + features @ coef
-        return link.probability(difference)
+        return probabilities_of(as_link(link), difference)
 
     def predict_choice_proba(self, X: Items, qid: ArrayLike | None = None) -> np.ndarray:
         """Probability that each item is chosen first among the items of its query.

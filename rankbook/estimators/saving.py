@@ -32,7 +32,14 @@ from ..kernels.nystroem import NystroemFunction, NystroemMap
 from ..metrics.probabilities import Sigmoid
 from ..paths.exact import LabelPath, RegularizationPath
 from ..paths.files import KIND as PATH_KIND
-from ..paths.files import are_indices, check_said, demand, kernel_parts, storables
+from ..paths.files import (
+    are_indices,
+    check_said,
+    demand,
+    demand_finite,
+    kernel_parts,
+    storables,
+)
 from ..paths.spectral import ManifoldPath, SpectralPath, WeightPath
 from ..problems.certificate import Certificate
 from ..problems.rayleigh import ClassPosterior
@@ -59,6 +66,7 @@ SOLVERS = ("epsilon", "homotopy", "newton", "simplex")  # solvers of rankbook th
 
 
 def _linear_function(weights):
+    demand_finite("weights", weights)
     demand(weights.dtype.kind == "f" and weights.ndim in (1, 2), "weights are no vector or matrix")
     return LinearFunction(weights)
 
@@ -75,12 +83,16 @@ def _kernel_function(**parts):
         items.ndim == 2 and items.shape[0] == count and items.dtype.kind == "f"
     )
     demand(fits, "items are no floats, or not as many as coef")
+    for name in ("coef", "items"):
+        if (value := getattr(function, name)) is not None:
+            demand_finite(name, value)
     return function
 
 
 def _nystroem_function(subspace, weights):
     demand(isinstance(subspace, NystroemMap), "subspace is none")
     demand(len(weights) == subspace.factor.shape[1], "weights and subspace differ")
+    demand_finite("weights", weights)
     return NystroemFunction(subspace, weights)
 
 
@@ -96,6 +108,8 @@ def _posterior(**parts):
     p = parts["means"].shape[1]
     shapes = dict(means=(2, p), covariances=(2, p, p), priors=(2,))
     demand(all(parts[name].shape == shape for name, shape in shapes.items()), "posterior_")
+    for name in shapes:
+        demand_finite(name, parts[name])
     return ClassPosterior(**parts)
 
 
@@ -294,24 +308,30 @@ def check_attributes(model, fitted):
     """Raise a ValueError unless the fitted attributes suffice for predictions."""
     link = fitted.get("calibration_", Sigmoid())
     demand(isinstance(link, Sigmoid | Isotonic), "calibration_ is none")
+    for name in ("coef_", "intercept_", "cuts_", "pair_coef_", "pair_scale_"):
+        if name in fitted:
+            demand_finite(name, np.asarray(fitted[name]))
     if "ranker_" in fitted:
         counts = fitted["classes_"].size, fitted["cuts_"].size
         demand(hasattr(fitted["ranker_"], "predict"), "ranker_ is none")
         return demand(counts[0] == counts[1] + 1, f"{counts[0]} classes and {counts[1]} cuts")
     d = fitted["n_features_in_"]
     demand(type(d) is int and d > 0, f"n_features_in_ is {d!r}")
+    names = fitted.get("feature_names_in_", np.zeros(d, dtype=object))
+    demand(isinstance(names, np.ndarray) and names.shape == (d,), "feature_names_in_")
     if hasattr(model, "partial_fit") and "function_" not in fitted:  # it learns online
         coef, classes = fitted["coef_"], fitted.get("classes_", (0, 1))
         demand("classes_" in fitted or not hasattr(model, "decision_function"), "classes_")
         rows = () if len(classes) == 2 else (len(classes),)
         demand(len(classes) > 1 and coef.shape == (*rows, d), f"coef_ has shape {coef.shape}")
+        shape = np.shape(fitted.get("intercept_", np.zeros(rows)))
+        demand(shape == rows, f"intercept_ has shape {shape}")
         return
     demand(hasattr(fitted["function_"], "predict"), "function_ is none")
-    weights = getattr(fitted["function_"], "weights", None)
-    demand(
-        not isinstance(fitted["function_"], LinearFunction) or len(weights) == d,
-        f"function_ has other than {d} weights",
-    )
+    if isinstance(fitted["function_"], LinearFunction):
+        weights = fitted["function_"].weights
+        demand(len(weights) == d, f"function_ has other than {d} weights")
+        demand(np.array_equal(fitted["coef_"], weights), "coef_ differs from function_")
     demand(isinstance(fitted["certificate_"], Certificate), "certificate_ is none")
     if hasattr(model, "predict_proba"):
         demand(isinstance(fitted.get("posterior_"), ClassPosterior), "posterior_ is none")

@@ -48,6 +48,12 @@ def finite(name, a, shape):
     return a
 
 
+def demand_finite(name, value):
+    """Raise a ValueError unless a part of a model is an array of finite floats."""
+    is_array = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    demand(is_array and np.isfinite(value).all(), f"{name} has other than finite numbers")
+
+
 def finite_table(table, shape):
     """Raise a ValueError unless this is a sparse matrix of finite floats of this shape."""
     demand(table.shape == shape and table.dtype == np.float64, f"table has shape {table.shape}")
@@ -285,6 +291,9 @@ def _subspace(**parts):
         landmarks is None or (landmarks.ndim == 2 and len(landmarks) == count),
         "landmarks and pivots differ",
     )
+    for name in ("factor", "landmarks"):
+        if parts[name] is not None:
+            demand_finite(name, parts[name])
     made = NystroemMap.__new__(NystroemMap)
     made.__setstate__(parts)  # the attributes that a pickle contains
     return made

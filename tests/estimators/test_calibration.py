@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import entr
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
@@ -14,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
+from rankbook.base.errors import ArgumentError
 from rankbook.estimators import calibration
 from rankbook.estimators.calibration import METHODS, Isotonic
 from rankbook.metrics.probabilities import Sigmoid
@@ -388,3 +390,41 @@ def test_several_scores_for_each_item_are_refused_with_a_way_out():
     scores = labels.predict(X[:30])
     link = rb.calibrate(Y.ravel(), scores.ravel(), np.repeat(np.arange(30), 2))
     assert np.all(np.abs(link.probability(scores[:, 0] - scores[:, 1]) - 0.5) <= 0.5)
+
+
+@pytest.mark.parametrize(
+    ("probability", "words"),
+    [
+        (lambda d: np.where(np.abs(d) > 1, np.nan, 0.5), "has the probability nan at"),
+        (
+            lambda d: np.where(np.abs(d) > 1, 0.5 + np.sign(d) * 1.5, 0.5),
+            "the probability -1.0|2.0",
+        ),
+        (lambda d: 0.5, "link has shape|expected an array of numbers of that shape"),
+        (lambda d: 0.5 if len(d) > 3 else d / 4 + 0.5, "of type float64 and shape ()"),
+        (lambda d: np.full(len(d), "half"), "link"),
+        (lambda d: (np.sign(d) + 1) / 2 + 0.1, "probability.d. . probability.-d. = 1"),
+    ],
+)
+def test_probabilities_of_an_own_loss_are_checked_where_they_are_used(probability, words):
+    class Own:
+        name = "own"
+        value = staticmethod(lambda t: np.logaddexp(0.0, t))
+        derivative = staticmethod(lambda t: 1 / (1 + np.exp(-t)))
+        conjugate = staticmethod(lambda a: -entr(a) - entr(1 - a))
+
+    Own.probability = staticmethod(probability)
+    items = np.array([[-9.0], [-3.0], [0.0], [1.0], [5.0], [8.0]])
+    y, ends = np.arange(6.0), (items, items[::-1])
+    model = rb.RankSVM(0.1, kernel="linear", loss=Own()).fit(items, y)
+    uses = [
+        lambda: model.predict_pair_proba(*ends),
+        lambda: rb.metrics.scorer("log_loss")(model, items, y),
+        lambda: rb.metrics.brier_score(y, model.predict(items), link=model.link_),
+        lambda: rb.metrics.reliability(y, model.predict(items), link=model.link_),
+        lambda: rb.metrics.by_query("log_loss", y, model.predict(items), link=model.link_),
+    ]
+    for use in uses:
+        with pytest.raises((ValueError, TypeError), match=words) as caught:
+            use()
+        assert isinstance(caught.value, ArgumentError), caught.value

@@ -533,6 +533,63 @@ def test_parts_that_would_fail_in_predict_are_refused(tmp_path, name, array, cha
         rb.load(file)
 
 
+ANSWERS = json.loads((STORED / "answers.json").read_text())
+
+
+@pytest.mark.parametrize("name", sorted(name for name in ANSWERS if "lam" not in ANSWERS[name]))
+def test_a_number_that_predicts_is_finite(tmp_path, name):
+    """NaN in each array in turn: the file is refused, or the model predicts what it did."""
+    file, stored, items = tmp_path / "m.rankbook", STORED / name, np.array(ANSWERS[name]["items"])
+    header, arrays = open_archive(stored)
+    answer = lambda model: [
+        method(items)
+        for name in ("predict", "decision_function", "predict_proba")
+        if (method := getattr(model, name, None)) is not None
+    ]
+    expected = answer(rb.load(stored))
+    for part, array in arrays.items():
+        if array.dtype.kind != "f" or not array.size:
+            continue
+        bad = np.array(array)
+        bad.flat[-1] = np.nan
+        write_archive(file, header["kind"], header["facts"], arrays | {part: bad})
+        try:
+            found = answer(rb.load(file))
+        except ValueError as error:
+            assert "do not fit together" in str(error), part
+        else:
+            assert all(map(np.array_equal, found, expected)), part
+
+
+@pytest.mark.parametrize("model", ["ranksvm linear", "rankrls linear", "ranksvm frame linear"])
+def test_a_file_that_says_something_else_has_the_same_json_or_none(tmp_path, model):
+    file = tmp_path / "m.rankbook"
+    data = (FRAME, Y) if "frame" in model else (X, Y)
+    kind = rb.RankRLS if "rls" in model else rb.RankSVM
+    kind(kernel="linear").fit(*data).save(file)
+    expected = rb.to_json(rb.load(file))
+    _, facts, arrays = read_archive(file, [KIND])
+    n_refused = 0
+    for place in places_of(facts["values"]["model"]["parts"], ("values", "model", "parts")):
+        for value in (None, "text", [1.0, "x"]):
+            bad = json.loads(json.dumps(facts))
+            *path, last = place
+            functools.reduce(lambda part, key: part[key], path, bad)[last] = value
+            write_archive(file, KIND, bad, arrays)
+            try:
+                again = rb.load(file)
+            except ValueError:
+                n_refused += 1
+                continue
+            try:
+                found = json.loads(rb.to_json(again))
+            except (ValueError, TypeError) as error:
+                assert "expected" in str(error), (place, value)
+            else:
+                assert found["weights"] == json.loads(expected)["weights"], (place, value)
+    assert n_refused > 50
+
+
 @pytest.mark.parametrize("version", [0, -1, True, 1.0, None])
 def test_a_version_is_a_number_from_1_up(tmp_path, stored, version):
     file = tmp_path / "m.rankbook"

@@ -116,7 +116,7 @@ def test_by_query_blocks_and_scorers_agree(metric):
     for query, value in zip(ids, values):
         here = qid == query
         assert value == pytest.approx(metric(y[here], f[here], None, weight[here]), rel=1e-12)
-    X, model = f[:, None], rb.RankSVM(kernel="linear", lam=1.0)
+    X, model = f[:, None], rb.RankSVM(kernel="linear", loss="logistic", lam=1.0)
     model.fit(X, y, qid)
     whole = metric(y, model.predict(X), qid, weight)
     blocks = [rb.Block(X[q], y[q], qid[q], weight[q]) for q in (qid < 2, qid >= 2)]

@@ -171,6 +171,7 @@ def pair_table(scores, file, link):
     import numpy as np
 
     from rankbook.data.table import Source, names_of, read_frame
+    from rankbook.metrics.probabilities import probabilities_of
     from rankbook.preferences.names import rows_of
 
     check_file("--pairs", file)
@@ -192,7 +193,7 @@ def pair_table(scores, file, link):
         raise
     score = scores["score"].to_numpy()
     difference = score[ends[0]] - score[ends[1]]
-    return given.assign(probability=link.probability(difference))
+    return given.assign(probability=probabilities_of(link, difference))
 
 
 def is_table(file):
