@@ -67,6 +67,7 @@ KINDS = {
     "dict": {},
     "function": lambda *given, **more: 0.0,
     "object": object(),
+    "text without a dimension": np.array("x"),
 }
 
 POSITIVE = {"fraction", "tiny", "large"}

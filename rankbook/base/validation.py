@@ -121,6 +121,11 @@ def require_same_rows(**given):
         raise ArgumentError(said, f"the index of {of}", advice)
 
 
+def is_iterable(value):
+    """Return whether a value has elements; an array without a dimension has none."""
+    return hasattr(value, "__iter__") and getattr(value, "ndim", 1) > 0
+
+
 def first_bad(A):
     """Return the index of the first entry that is not finite, or None."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -496,12 +501,26 @@ def as_ids(name, value, n, what="id"):
         raise ArgumentError(
             f"{name} has {shown} at index {i}", f"{what}s without gaps, NaN or infinity"
         )
+    if what == "id" and (i := _first_no_id(v)) is not None:
+        raise ArgumentError(f"{name} has {v[i]} at index {i}", "ids as whole numbers or text")
     try:
         return np.unique(v, return_inverse=True)
     except TypeError as error:
         raise ArgumentError(
             f"{name} has {what}s of kinds that cannot be sorted together", "numbers, or text"
         ) from error
+
+
+def _first_no_id(v):
+    """Return the index of the first truth value or fraction in an array of ids, or None."""
+    if v.dtype.kind in "bf":
+        wrong = np.full(v.size, True) if v.dtype.kind == "b" else v % 1 != 0
+    elif v.dtype.kind == "O":
+        flag, real = bool | np.bool_, float | np.floating
+        wrong = [isinstance(x, flag) or isinstance(x, real) and x % 1 != 0 for x in v.tolist()]
+    else:
+        return None
+    return int(np.argmax(wrong)) if np.any(wrong) else None
 
 
 def query_numbers(qid, n):

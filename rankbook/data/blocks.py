@@ -21,6 +21,7 @@ from ..base.validation import (
     as_ids,
     as_items,
     as_vector,
+    is_iterable,
     require_kind,
     require_same_rows,
     shown,
@@ -39,7 +40,7 @@ def as_feature_names(X, given=None):
         names = tuple(getattr(X, "columns", ()))
         if not any(isinstance(name, str) for name in names):
             return None
-    elif isinstance(given, str) or not isinstance(given, Iterable):
+    elif isinstance(given, str) or not is_iterable(given):
         raise ArgumentError(f"feature_names is {given!r}", "a list of names")
     else:
         names = tuple(given)
@@ -330,7 +331,7 @@ class Blocks:
     is_stored = False
 
     def __init__(self, blocks: Iterable[Block | Stored]) -> None:
-        if not isinstance(blocks, Iterable):
+        if not is_iterable(blocks):
             raise ArgumentError(f"blocks is a {type(blocks).__name__}", "a list of Block")
         blocks = tuple(blocks)
         if not blocks:

@@ -130,6 +130,14 @@ class ParquetTable:
         facts = os.stat(self.path)
         return facts.st_size, facts.st_mtime_ns
 
+    def _refuse_changed(self):
+        """Raise an ArgumentError if the file has changed since it was first read."""
+        if self._stamp() != self.stamp:
+            raise ArgumentError(
+                f"{self} has changed since it was first read",
+                "a file that stays as it is until the computation ends",
+            )
+
     def _opened(self, buffer=0):
         """Open the file with pyarrow, to read columns whole or some bytes at a time."""
         parquet = import_extra("pyarrow.parquet", "data", f"reading {self} as Parquet")
@@ -178,14 +186,11 @@ class ParquetTable:
 
     def block(self, reader):
         """Read a block; ValueError if the file has changed since it was first read."""
-        if self._stamp() != self.stamp:
-            raise ArgumentError(
-                f"{self} has changed since it was first read",
-                "a file that stays as it is until the computation ends",
-            )
+        self._refuse_changed()
         columns, first, stop = reader.roles.columns, reader.first, reader.stop
         # a single batch is converted fastest
         frame = _frame(list(self._batches(columns, first, stop, stop - first)), columns)
+        self._refuse_changed()
         frame = empty_as_missing(frame, reader.roles.names)
         return reader.roles.read(self, frame, first, reader.name)
 

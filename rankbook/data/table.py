@@ -1362,6 +1362,7 @@ def read_sparse(source, stream, first=None):
             f"{source} is not SVMlight text in {_bad_line(source)}",
             "`label qid:query index:value ...`, indices rising",
         ) from error
+    refuse_rounded_labels(source, y, first or 0)
     qid = np.array(lines.ids, dtype=np.int64)
     if X.nnz == 0 and first is None:
         raise ArgumentError(
@@ -1378,6 +1379,21 @@ def read_sparse(source, stream, first=None):
             line = show_line(*next(islice(data_lines(source), row, None)))
             require_finite_rows(source, values[bad].reshape(1, 1), [name], line, row)
     return X, y, qid if len(qid) else None
+
+
+def refuse_rounded_labels(source, y, first):
+    """Raise an ArgumentError for an integer label that a float64 rounds, in rows from `first`."""
+    rows = np.flatnonzero(np.abs(y) >= 2**53)
+    if not rows.size:
+        return
+    for row, (number, line) in enumerate(islice(data_lines(source), first, first + len(y))):
+        label = line.split()[0]
+        is_whole = abs(y[row]) >= 2**53 and label.lstrip(b"+-").isdigit()
+        if is_whole and int(label) != float(y[row]):
+            raise ArgumentError(
+                f"{source} has a label that a float64 rounds in {show_line(number, line)}",
+                "integers up to 2**53",
+            )
 
 
 def refuse_missing_qid(source):

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
@@ -265,12 +266,15 @@ class PairProbabilities:
         >>> model.predict_pair_proba([[3.0], [2.0]], [[0.0], [2.0]]).round(2)
         array([0.96, 0.5 ])
         """
+        check_is_fitted(self)
         scores = []
         for name, rows in (("a", a), ("b", b)):
             try:
                 scores.append(np.asarray(self.predict(rows)))
             except ArgumentError as error:
                 raise error.renamed(name) if error.argument == "X" else error from None
+            except ValueError as error:  # of scikit-learn, about names of features
+                raise ValueError(f"{name} does not fit the model: {error}") from error
         link = self.link_
         if scores[0].shape != scores[1].shape:
             raise ArgumentError(

@@ -136,12 +136,20 @@ class ScaledModel:
         """
         return self.model.score(self._rows(X), y, **given)
 
-    def predict_pair_proba(self, a: ArrayLike, b: ArrayLike) -> np.ndarray:
+    def predict_pair_proba(
+        self, a: ArrayLike, b: ArrayLike, pair_features: ArrayLike | None = None
+    ) -> np.ndarray:
         """Probability that row i of raw items a (p, d) is preferred to row i of b, for each i.
 
-        See :meth:`rankbook.RankSVM.predict_pair_proba`.
+        See :meth:`rankbook.RankSVM.predict_pair_proba`, also for `pair_features`.
         """
-        return self.model.predict_pair_proba(self.transform(a), self.transform(b))
+        rows = []
+        for name, items in (("a", a), ("b", b)):
+            try:
+                rows.append(self.transform(items))
+            except ArgumentError as error:
+                raise error.renamed(name) if error.argument == "X_new" else error from None
+        return self.model.predict_pair_proba(*rows, pair_features)
 
     def calibrate(self, X: ArrayLike, y: ArrayLike | None = None, **given: Any) -> Self:
         """Calibrate the model on raw items X (p, d), see :meth:`rankbook.RankSVM.calibrate`."""

@@ -18,7 +18,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import require_memory
 from ..base.ownership import own
 from ..base.types import KernelLike
-from ..base.validation import as_count, as_matrix, require_columns, shown
+from ..base.validation import as_count, as_matrix, is_iterable, require_columns, shown
 from .kernel import Kernel, check_gram
 
 # %% ../../nbs/kernels/objects.ipynb #o004
@@ -42,7 +42,7 @@ class ObjectKernel:
                 f"function is a {type(function).__name__}",
                 "a function of two objects that returns a number",
             )
-        if not hasattr(objects, "__iter__"):
+        if not is_iterable(objects):
             raise ArgumentError(f"objects is {shown(objects)}", "a sequence of objects")
         self.function, self.objects = function, list(objects)
         if not self.objects:

@@ -303,7 +303,8 @@ def as_known(y_true, rows, argument="y_true", of="y_score", **others):
         are_pairs = len(column_names(y_true)) > 1
     else:
         found = as_array(argument, y_true)
-        are_pairs = found.ndim > 1 and found.shape[1] == 2 and found.dtype.kind in "iuOUS"
+        kinds = "iuOUS" + "f" * (index_of(rows) is not None)  # names may be whole numbers
+        are_pairs = found.ndim > 1 and found.shape[1] == 2 and found.dtype.kind in kinds
     if are_pairs:
         require_same_rows(**others)
         return as_preferences(y_true, rows, argument, of)

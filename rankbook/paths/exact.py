@@ -24,7 +24,7 @@ from ..base.errors import ArgumentError
 from ..base.ownership import Seal, SetOnce, locked, own
 from ..base.tables import printable
 from ..base.types import File, Items
-from ..base.validation import as_choice, as_positive
+from ..base.validation import as_choice, as_positive, require_kind
 from ..kernels.items import rmatvec
 from ..preferences.graph import distinct, has_positive_margins, item_sums
 from ..preferences.sums import loss_of
@@ -580,8 +580,17 @@ class RegularizationPath(SolutionPath):
             found[-1] += change @ prefs.margin[pairs]
         return found
 
-    def cut(self, lam_end: float, status: str, reason: str) -> "RegularizationPath":
-        """The part of the path above `lam_end`. It cannot be resumed."""
+    def cut(
+        self, lam_end: float, status: str = "lam_min", reason: str = ""
+    ) -> "RegularizationPath":
+        """The part of the path above `lam_end` >= 0. It cannot be resumed."""
+        lam_end = as_positive("lam_end", lam_end, zero=True)
+        if lam_end < self.domain[0]:
+            raise ArgumentError(
+                f"lam_end is {lam_end!r}, below the end of the path", f"at least {self.domain[0]!r}"
+            )
+        for name, text in (("status", status), ("reason", reason)):
+            require_kind(name, text, str)
         events = self.events[: count_above(self.events, lam_end)]
         iterator = None if self.iterator is None else self.iterator.up_to(len(events))
         part = RegularizationPath(

@@ -5,7 +5,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.validation import as_array, as_choice, as_items, as_matrix, as_vector, index_of
 from .events import TIES, compared, ranking_rows, tied_pairs
-from .names import alike, as_names, column_of, is_table, rows_of
+from .names import alike, as_names, column_names, column_of, is_table, rows_of
 
 
 def win_pairs(wins, items=None):
@@ -128,6 +128,8 @@ def counted_pairs(counts, ties, items, *, first, second, wins_first, wins_second
         raise ArgumentError("the table has no row", "at least one row")
     columns = dict(first=sides, second=column_of(counts, "second", second, m))
     named = dict(wins_first=wins_first, wins_second=wins_second)
+    if tie is None and "tie" in column_names(counts):
+        tie = "tie"
     named |= {} if tie is None else dict(tie=tie)
     number = np.column_stack(
         [

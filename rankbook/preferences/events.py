@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['TIES', 'RULES', 'DOUBT', 'USUAL', 'FOLLOWS', 'QUERY_NAMES', 'tied_pairs', 'tie_halves', 'ids_of_preferences',
-           'read_pairs', 'pairs_of', 'pairs_between', 'match_pairs', 'read_order', 'compared', 'ranking_rows',
-           'click_pairs', 'read_log', 'as_propensity', 'note_shared_names', 'note_usual_order', 'log_pairs',
-           'survival_fields']
+           'read_pairs', 'tie_column', 'pairs_of', 'pairs_between', 'match_pairs', 'read_order', 'compared',
+           'ranking_rows', 'click_pairs', 'read_log', 'as_propensity', 'note_shared_names', 'note_usual_order',
+           'log_pairs', 'survival_fields']
 
 # %% ../../nbs/preferences/events.ipynb #pe02
 import numpy as np
@@ -21,6 +21,7 @@ from rankbook.base.validation import (
     as_positive,
     as_vector,
     index_of,
+    is_iterable,
     shown,
 )
 from rankbook.preferences.names import (
@@ -125,7 +126,7 @@ def read_pairs(pairs, winner="winner", loser="loser", argument="pairs"):
         found = column_of(pairs, "winner", winner)
         return found, column_of(pairs, "loser", loser, found.size)
     _refuse_columns(argument, winner=winner, loser=loser)
-    if isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
+    if isinstance(pairs, str) or not is_iterable(pairs):
         raise ArgumentError(
             f"{argument} is a {type(pairs).__name__}", "a data frame, or pairs (winner, loser)"
         )
@@ -142,6 +143,13 @@ def read_pairs(pairs, winner="winner", loser="loser", argument="pairs"):
                 of_dicts * isinstance(row, dict),
             )
     return tuple(objects([row[i] for row in rows]) for i in (0, 1))
+
+
+def tie_column(table, tie, m):
+    """Read the rows that are ties (m,), by default from the column "tie" of a table, or None."""
+    if tie is None and is_table("table", table) and "tie" in column_names(table):
+        tie = "tie"
+    return None if tie is None else flags_of("tie", column_of(table, "tie", tie, m))
 
 
 def _refuse_columns(argument, **columns):
@@ -232,6 +240,13 @@ def pairs_between(pairs, rows, argument, of):
             )
         pairs = dict(zip(names, (pairs[name] for name in known)))
     columns = [as_names(argument, column) for column in read_pairs(pairs, argument=argument)]
+    tie = tie_column(pairs, None, columns[0].size)
+    if tie is not None and tie.any():
+        raise ArgumentError(
+            f"{argument} has a tie in row {int(tie.argmax())}",
+            "rows with a winner",
+            f"rb.Preferences.from_pairs(pairs, ties='half', items={of}.index) takes ties.",
+        )
     are_numbers = all(column.dtype.kind == "i" for column in columns)
     index = index_of(rows)
     if index is None and are_numbers:
@@ -279,7 +294,7 @@ def match_pairs(  # noqa: PLR0913 -- a column each
     if not m:
         raise ArgumentError("the table has no row", "at least one row")
     columns = dict(home=sides, away=column_of(matches, "away", away, m))
-    tie = None if tie is None else flags_of("tie", column_of(matches, "tie", tie, m))
+    tie = tie_column(matches, tie, m)
     names = [name if isinstance(name, str) else None for name in (home, away)]
     found = read_outcomes(matches, result, list(columns.values()), results, tie, names)
     if margin == "difference" and not found.is_difference:
@@ -297,7 +312,7 @@ def match_pairs(  # noqa: PLR0913 -- a column each
 # %% ../../nbs/preferences/events.ipynb #pe13
 def read_order(i, order):
     """Return the names of an order, best first, and their places; a group shares its place."""
-    if isinstance(order, str) or not hasattr(order, "__iter__"):
+    if isinstance(order, str) or not is_iterable(order):
         raise ArgumentError(f"orders[{i}] is {order!r}", "a sequence of items")
     if isinstance(order, np.ndarray) and order.dtype != object:
         return order, None
@@ -348,7 +363,7 @@ def ranking_rows(orders, n_items=None, items=None, **columns):
     without ties may be None.
     """
     table = is_table("orders", orders)
-    if isinstance(orders, str) or not (table or hasattr(orders, "__iter__")):
+    if isinstance(orders, str) or not (table or is_iterable(orders)):
         raise ArgumentError(f"orders is {orders!r}", "a sequence of orders, or a table")
     if table:
         return _table_rows(orders, columns, items, n_items)

@@ -40,6 +40,7 @@ from rankbook.preferences.events import (
     pairs_of,
     read_pairs,
     survival_fields,
+    tie_column,
     tie_halves,
 )
 from rankbook.preferences.sums import (
@@ -518,7 +519,8 @@ class Preferences(SetOnce):
         weight, margin : str or array-like of shape (m,), optional
             Columns, or numbers, as for :class:`rankbook.Preferences`; 1 by default.
         tie : str or array-like of shape (m,), optional
-            Rows without a winner: True and False, or 1 and 0.
+            Rows without a winner: True and False, or 1 and 0. By default the column "tie" of a
+            table, if it has one.
         ties : {"refuse", "drop", "half"}, default "refuse"
             Ties are an error, left out, or two preferences of half the weight, one in each
             direction. `n_ties` counts them.
@@ -567,7 +569,7 @@ class Preferences(SetOnce):
             None if value is None else column_of(pairs, name, value, m)
             for name, value in (("weight", weight), ("margin", margin))
         )
-        tie = None if tie is None else flags_of("tie", column_of(pairs, "tie", tie, m))
+        tie = tie_column(pairs, tie, m)
         columns = dict(winner=winner, loser=loser)
         features = features_of(pairs, pair_features, m)
         rows = dict(items=items, n_items=n_items, table=is_table("pairs", pairs))
@@ -786,7 +788,8 @@ class Preferences(SetOnce):
             cells to "home", "tie" or "away", for example ``{1: "home", "X": "tie", 2: "away"}``;
             cells that it lacks are the name of the winner.
         tie : str or array-like of shape (m,), optional
-            Rows that are ties (True and False, or 1 and 0), whatever their result is.
+            Rows that are ties (True and False, or 1 and 0), whatever their result is. By default
+            the column "tie" of the table, if it has one.
         n_items : int, optional
             Number of items, whose row numbers the sides then contain.
 
@@ -846,7 +849,7 @@ class Preferences(SetOnce):
         wins_first, wins_second : str, default "wins_first" and "wins_second"
             Columns of the numbers of wins >= 0 of either item, which are weights.
         tie : str or array-like of shape (m,), optional
-            Column of the numbers of ties >= 0.
+            Column of the numbers of ties >= 0; by default the column "tie", if there is one.
         ties, items
             Treatment of ties, and names of the items, as in :meth:`from_pairs`. With "half" each
             side gets half of the ties.

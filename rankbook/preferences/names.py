@@ -8,7 +8,15 @@ import numpy as np
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import warn
 from ..base.tables import refuse_unread
-from ..base.validation import as_array, as_choice, as_count, as_matrix, as_vector
+from ..base.validation import (
+    as_array,
+    as_choice,
+    as_count,
+    as_matrix,
+    as_vector,
+    index_of,
+    require_same_rows,
+)
 
 MOST = 2**31 - 1  # largest number of items
 NUMBERS = int | float | np.integer | np.floating | Decimal
@@ -28,7 +36,8 @@ def column_of(table, argument, name, m=None):
     Raises
     ------
     TypeError, ValueError
-        If there is no such column, or it has another length.
+        If there is no such column, or it has another length or the index of pandas in another
+        order.
     """
     if not isinstance(name, str):
         known = column_names(table) if isinstance(name, list | tuple) else ()
@@ -38,6 +47,7 @@ def column_of(table, argument, name, m=None):
                 "one of them, or an array with an entry for each row",
                 "Join columns of text first, as table['query'] + '/' + table['document'].",
             )
+        _require_rows(table, argument, name)
         column = as_column(argument, name)
     else:
         known = column_names(table)
@@ -48,6 +58,7 @@ def column_of(table, argument, name, m=None):
                 f"{f'the columns {shown}' if known else 'no named columns'}",
                 "one of its columns, or an array with an entry for each row",
             )
+        _require_rows(table, argument, table[name])
         column = as_column(argument, table[name])
     if column.ndim != 1 or m not in (None, column.size):
         raise ArgumentError(
@@ -55,6 +66,13 @@ def column_of(table, argument, name, m=None):
             f"shape ({'m' if m is None else m},), an entry for each row",
         )
     return column
+
+
+def _require_rows(table, argument, values):
+    """Raise an error if values of pandas have the index of a table in another order."""
+    parts = table.values() if isinstance(table, Mapping) else [table]  # which may be Series
+    key = next((part for part in parts if index_of(part) is not None), None)
+    require_same_rows(**{"table": key, argument: values})
 
 
 def as_column(argument, values):
@@ -108,6 +126,7 @@ def features_of(table, value, m):
         names = ["pair_features"] if isinstance(value, str) else range(len(named))
         names = [j if isinstance(j, str) else f"pair_features[{j}]" for j in names]
         value = np.column_stack([as_vector(j, each, m) for j, each in zip(names, columns)])
+    _require_rows(table, "pair_features", value)
     value = as_array("pair_features", value)
     value = as_matrix("pair_features", value[:, None] if value.ndim == 1 else value)
     if len(value) != m:

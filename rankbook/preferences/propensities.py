@@ -13,7 +13,7 @@ from ..base.limits import require_memory, within_memory
 from ..base.progress import interruptible
 from ..base.validation import as_vector
 from .events import read_log
-from .names import column_of, flags_of, refuse_missing
+from .names import as_names, column_of, flags_of
 
 # %% ../../nbs/preferences/propensities.ipynb #pp10
 def _refuse_apart(clicks, shown, ranks):
@@ -112,13 +112,12 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
     from scipy.sparse import csr_array
 
     name = read_log(log, item)
-    refuse_missing("item", name)
+    name = as_names("item", name)
     place = as_vector("rank", column_of(log, "rank", rank, name.size), name.size)
     flag = flags_of("click", column_of(log, "click", click, name.size))
     code = cluster = factorize(name)[0]
     if query is not None:
-        query = column_of(log, "query", query, name.size)
-        refuse_missing("query", query)
+        query = as_names("query", column_of(log, "query", query, name.size))
         cluster = factorize(query)[0]
         code = factorize(code.astype(np.int64) * (cluster.max() + 1) + cluster)[0]
     ranks, at = np.unique(place, return_inverse=True)

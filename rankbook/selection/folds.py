@@ -14,7 +14,14 @@ import numpy as np
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.ownership import locked
-from ..base.validation import as_array, as_choice, as_count, as_ids, as_index
+from rankbook.base.validation import (
+    as_array,
+    as_choice,
+    as_count,
+    as_ids,
+    as_index,
+    is_iterable,
+)
 from ..preferences.events import ids_of_preferences
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
@@ -148,7 +155,7 @@ def deal_folds(cv, X, y, query, rng=None):
         cv = as_count("cv", cv, 2, max(2, y.size), ", the number of items")
         fold = fold_numbers(y, query, cv, rng)
         return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(cv)]
-    if isinstance(cv, (str, bytes, bool)) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
+    if isinstance(cv, (str, bytes, bool)) or not (hasattr(cv, "split") or is_iterable(cv)):
         raise ArgumentError(
             f"cv is {cv!r}", "an integer, a splitter of scikit-learn or pairs (training, left out)"
         )

@@ -23,7 +23,7 @@ import pytest
 import rankbook as rb
 from rankbook.data import file_blocks
 from rankbook.data.blocks import block_facts
-from rankbook.data.file_blocks import Cuts, files_of
+from rankbook.data.file_blocks import Cuts, ParquetTable, files_of
 from rankbook.data.table import Dataset, NotNumbers, read_table
 from rankbook.data.writers import write_dataset
 
@@ -625,3 +625,19 @@ def test_ids_of_several_types_in_one_block_stay_apart(tmp_path, monkeypatch):
         blocks = rb.read_blocks(str(file), target="y", qid="q", rows=3)
         counts = rb.BlockRankSVMProblem(blocks).n_preferences
         assert counts == 7 + 16 * bool(more)  # one for each query, and 4 times 4 of the first
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    file, rng = tmp_path / "t.parquet", np.random.default_rng(0)
+    write = lambda n: pd.DataFrame(rng.normal(size=(n, 3)), columns=list("aby")).to_parquet(file)
+    write(60)
+    blocks, batches = rb.read_blocks(file, target="y", rows=20), ParquetTable._batches
+
+    def changing(self, *given):
+        yield from batches(self, *given)
+        write(70)
+
+    monkeypatch.setattr(ParquetTable, "_batches", changing)
+    with pytest.raises(ValueError, match="has changed since it was first read"):
+        blocks.items.values[0]()

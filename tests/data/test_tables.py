@@ -996,3 +996,16 @@ class TestLongRows:
         assert [*wins.index] == [*wins.columns] == ["a", "b"]
         with pytest.raises(ValueError, match=r"w\.csv has 4 cells in line 3 and 3 names"):
             read_wins(put("w.csv", ",a,b\na,0,1\nb,2,0,7\n"))
+
+
+def test_labels_of_svmlight_text_that_float64_rounds_are_refused(tmp_path):
+    file = tmp_path / "t.svmlight"
+    lines = ["1 qid:1 1:1 2:2", "9007199254740992 qid:1 1:2", "# text", "{} qid:1 2:3"]
+    for label in ("9007199254740993", "-9007199254740995", "9" * 400):
+        file.write_text("\n".join(lines).format(label))
+        for read in (rb.read_table, lambda file: rb.read_blocks(file, rows=1)):
+            with pytest.raises(ValueError, match="a label that a float64 rounds in line 4, '-?9"):
+                read(file)
+    for label in ("9007199254740994", "1e300", "3.5"):
+        file.write_text("\n".join(lines).format(label))
+        assert rb.read_table(file).y[2] == float(label)

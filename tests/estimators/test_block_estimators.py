@@ -370,3 +370,15 @@ def test_partial_fit_of_preferences_with_two_weights(data):
     single = rb.RankRLS(kernel="linear").fit(X[:3], preferences=rb.Preferences([1], [0], 3))
     with pytest.raises(ValueError, match="single pairs"):
         single.partial_fit(X, y, qid)
+
+
+@pytest.mark.parametrize("kind", [rb.RankSVM, rb.RankRLS])
+@pytest.mark.parametrize("given", [dict(gamma=1), dict(degree=0), dict(coef0=-1)])
+def test_parameters_of_a_linear_kernel_are_judged_alike_in_blocks_and_in_memory(kind, given):
+    X, y = np.arange(8.0).reshape(4, 2) ** 2, np.array([0, 1, 2, 1])
+    words = []
+    for rows in ((X, y), (rb.Blocks([rb.Block(X, y, np.ones(4, int))]),)):
+        with pytest.raises(ValueError) as refused:
+            kind(kernel="linear", **given).fit(*rows)
+        words.append(str(refused.value))
+    assert words[0] == words[1]

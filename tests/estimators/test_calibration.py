@@ -18,6 +18,7 @@ import rankbook as rb
 from rankbook.base.errors import ArgumentError
 from rankbook.estimators import calibration
 from rankbook.estimators.calibration import METHODS, Isotonic
+from rankbook.estimators.scaled import ScaledModel
 from rankbook.metrics.probabilities import Sigmoid
 
 RNG = np.random.default_rng(0)
@@ -428,3 +429,29 @@ def test_probabilities_of_an_own_loss_are_checked_where_they_are_used(probabilit
         with pytest.raises((ValueError, TypeError), match=words) as caught:
             use()
         assert isinstance(caught.value, ArgumentError), caught.value
+
+
+def test_a_scaled_model_takes_pair_features():
+    prefs = rb.Preferences([0, 1, 2], [1, 2, 0], 3, pair_features=[1.0, -1.0, 0.5])
+    items, u = np.array([[0.0, 3.0], [1.0, 5.0], [2.0, -1.0]]), [1.0, 0.0, -2.0]
+    model = rb.RankSVM(kernel="linear", loss="logistic", lam=1.0).fit(items, prefs)
+    scaled = ScaledModel(model, [1.0, -2.0], [0.5, 4.0])
+    raw = items / [0.5, 4.0] + [1.0, -2.0]
+    found = scaled.predict_pair_proba(raw, raw[::-1], u)
+    assert np.allclose(found, model.predict_pair_proba(items, items[::-1], u), rtol=1e-12)
+    assert not np.allclose(found, scaled.predict_pair_proba(raw, raw[::-1]))
+
+
+def test_an_error_about_names_of_features_names_the_side():
+    table = pd.DataFrame(X[:9], columns=list("uvwxyz")[: X.shape[1]])
+    model = rb.RankSVM(kernel="linear", loss="logistic").fit(table, np.arange(9))
+    turned = table[table.columns[::-1]]
+    with pytest.raises(ValueError, match="^b does not fit the model: The feature names should"):
+        model.predict_pair_proba(table, turned)
+    with pytest.raises(ValueError, match="^a does not fit the model: The feature names should"):
+        model.predict_pair_proba(turned, table)
+    d = X.shape[1]
+    inner = rb.RankSVM(kernel="linear", loss="logistic").fit(X[:9], np.arange(9))
+    scaled = ScaledModel(inner, np.zeros(d), np.ones(d), list(table.columns))
+    with pytest.raises(ValueError, match="^b has the columns"):
+        scaled.predict_pair_proba(table, turned)

@@ -151,3 +151,18 @@ def test_printing_says_how_it_ended(line):
     text = repr(by_hand(line, EVENTS[:3], "interrupted", 2.0))
     assert "interrupted" in text and "3 breakpoints" in text and "8" in text
     assert "0 breakpoints" in repr(by_hand(line, EVENTS[:0]))
+
+
+def test_a_path_is_cut_at_a_lambda_that_it_has():
+    path = rb.solve_path(rb.RankSVMProblem(np.eye(4), rb.Preferences.from_scores(np.arange(4.0))))
+    lam = float(np.sqrt(path.breakpoints[0] * path.breakpoints[1]))
+    part = path.cut(lam)
+    assert part.status == "lam_min" and part.domain[0] == lam
+    assert part.breakpoints.tolist() == path.breakpoints[:1].tolist()
+    for wrong in ("foo", None, -1.0, np.nan, [1.0, 2.0]):
+        with pytest.raises((ValueError, TypeError), match="^lam_end is .*; expected a finite"):
+            path.cut(wrong)
+    with pytest.raises(ValueError, match="below the end of the path; expected at least"):
+        part.cut(lam / 2)
+    with pytest.raises(TypeError, match="reason is a int"):
+        path.cut(lam, "lam_min", 3)

@@ -340,3 +340,112 @@ def test_rows_keep_the_halves_of_their_ties():
     part = prefs[[0, 1, 2]]
     assert prefs.n_ties == 3 and part.n_ties == 2
     assert tie_halves(part).sum() == 2 and not tie_halves(prefs[[1, 2]]).any()
+
+
+VOTES = pd.DataFrame(dict(winner=list("abc"), loser=list("bca"), tie=[0, 0, 1]))
+
+
+def test_a_column_tie_marks_ties_without_being_named():
+    with pytest.raises(ValueError, match="ties is 'refuse', and row 2 is a tie"):
+        rb.Preferences.from_pairs(VOTES)
+    half = rb.Preferences.from_pairs(VOTES, ties="half")
+    named = rb.Preferences.from_pairs(VOTES, tie="tie", ties="half")
+    assert half.weight.tolist() == named.weight.tolist() == [1.0, 1.0, 0.5, 0.5]
+    assert half.n_ties == 1 and len(rb.Preferences.from_pairs(VOTES, tie=[0, 0, 0])) == 3
+    games = VOTES.rename(columns=dict(winner="home", loser="away")).assign(result=["H", "A", "H"])
+    with pytest.raises(ValueError, match="ties is 'refuse', and row 2 is a tie"):
+        rb.Preferences.from_matches(games)
+    assert rb.Preferences.from_matches(games.assign(tie=0)).better.tolist() == [0, 2, 2]
+    scores = pd.Series([1.0, 2.0, 3.0], list("abc"))
+    with pytest.raises(ValueError, match="y_true has a tie in row 2; .*ties='half', items=y_score"):
+        rb.disagreement(VOTES, scores)
+    assert rb.disagreement(VOTES[:2], scores) == 1.0
+
+
+GAMES = pd.DataFrame(dict(home=list("abc"), away=list("bca"), first=[1, 0, 0], second=[0, 1, 1]))
+COUNTS = pd.DataFrame(
+    dict(first=list("abc"), second=list("bca"), wins_first=[3, 1, 2], wins_second=[1, 1, 1])
+)
+LONG = pd.DataFrame(dict(ranking=[1, 1, 1], item=list("abc"), rank=[1, 2, 3]))
+LOG = pd.DataFrame(
+    dict(session=[1, 1, 2, 2], item=list("abba"), rank=[1, 2, 1, 2], click=[1, 0, 0, 1])
+)
+READERS = {
+    "from_pairs": (
+        rb.Preferences.from_pairs,
+        VOTES[:2],
+        dict(weight=[1.0, 2.0], margin=[1.0, 2.0]),
+    ),
+    "from_pairs of winners": (rb.Preferences.from_pairs, VOTES[1:], dict(winner=["b", "b"])),
+    "features of pairs": (rb.Preferences.from_pairs, VOTES[:2], dict(pair_features=[1.0, 2.0])),
+    "ties": (rb.Preferences.from_pairs, VOTES[:2], dict(tie=[False, False])),
+    "from_matches": (
+        rb.Preferences.from_matches,
+        GAMES,
+        dict(result=["H", "A", "H"], weight=[1.0, 2.0, 3.0]),
+    ),
+    "from_counts": (
+        rb.Preferences.from_counts,
+        COUNTS,
+        dict(wins_first=[3, 1, 2], wins_second=[1, 1, 1]),
+    ),
+    "from_rankings": (rb.Preferences.from_rankings, LONG, dict(rank=[3, 2, 1])),
+    "from_clicks": (
+        rb.Preferences.from_clicks,
+        LOG,
+        dict(click=[1, 0, 0, 1], propensity=[1.0, 0.5, 1.0, 0.5]),
+    ),
+    "click_propensities": (rb.click_propensities, LOG, dict(click=[1, 1, 1, 1])),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", READERS)
+def test_series_beside_a_table_have_its_index(name):
+    read, table, given = READERS[name]
+    index = [f"row {i}" for i in range(len(table))]
+    for known in (table.reset_index(drop=True), table.set_axis(index)):
+        series = {key: pd.Series(value, known.index) for key, value in given.items()}
+        expected, found = read(known, **given), read(known, **series)
+        if isinstance(found, rb.Preferences):
+            assert found.weight.tolist() == expected.weight.tolist()
+            assert found.better.tolist() == expected.better.tolist()
+        columns = {key: known[key] for key in known}
+        for key, value in series.items():
+            moved = series | {key: value[::-1]}
+            for each in (known, columns):
+                with pytest.raises(ValueError, match=f"{key} has the index of table in another"):
+                    read(each, **moved)
+            read(known, **moved | {key: value[::-1].to_numpy()})
+        with pytest.raises(ValueError, match="in another order"):
+            read(columns | {next(iter(known)): known.iloc[::-1, 0]}, **series)
+
+
+def test_names_that_are_whole_floats_in_plain_lists():
+    scores = pd.Series([3.0, 2.0, 1.0], [1.0, 2.0, 3.0])
+    assert rb.disagreement([(1.0, 2.0), (2.0, 3.0)], scores) == 0.0
+    assert rb.disagreement(np.array([(2.0, 1.0), (2.0, 3.0)]), scores) == 0.5
+    assert rb.metrics.pair_accuracy([(1.0, 2.0), (3.0, 2.0)], scores) == 0.5
+    with pytest.raises(ValueError, match="y_true is 1.5 in row 0; expected a name|winner is 1.5"):
+        rb.disagreement([(1.5, 2.5)], scores)
+    with pytest.raises(ValueError, match=r"y_true has shape \(2, 2\)"):
+        rb.disagreement([(1.0, 2.0), (2.0, 3.0)], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("qid", [[1.5, 1.5, 2, 2], [True, True, False, False], [1, "a", 0.5, 1]])
+def test_query_ids_are_whole_numbers_or_text(qid):
+    y, X = [0, 1, 0, 1], np.arange(4.0)[:, None]
+    qid = np.array(qid, dtype=object if "a" in qid else None)
+    calls = [
+        lambda: rb.Preferences.from_scores(y, qid),
+        lambda: rb.RankSVM(kernel="linear").fit(X, y, qid),
+        lambda: rb.Block(X, y, qid),
+        lambda: rb.metrics.ndcg(y, y, qid),
+        lambda: rb.RankRLSProblem(X, y, qid),
+    ]
+    for call in calls:
+        with pytest.raises(
+            ValueError, match="qid has .* at index .; expected ids as whole numbers"
+        ):
+            call()
+    assert len(rb.Preferences.from_scores(y, np.array([1.0, 1.0, 2.0, 2.0]))) == 2
