@@ -668,3 +668,11 @@ def test_rows_of_one_and_of_two_weights_move(client):
     sums = lambda block: np.array([each.sum() for each in block.both_weights])
     found = there.reduce(sums, there.items)
     assert found.tolist() == [weight[:90].sum() + 150, weight[:90].sum() + 2 * weight[90:].sum()]
+
+
+@pytest.mark.parametrize("ids", [np.repeat(np.arange(4) + 0.5, 3), np.repeat([True, False], 6)])
+def test_query_ids_are_whole_numbers_or_text(ids):
+    X, y = np.arange(24.0).reshape(12, 2), np.tile([0, 1, 2], 4)
+    parts = (da.from_array(part, chunks=(6, 2)[: part.ndim]) for part in (X, y, ids))
+    with pytest.raises(ValueError, match="qid has .* at index 0; expected ids as whole numbers"):
+        rb.RankSVM(kernel="linear").fit(*parts)
