@@ -376,7 +376,7 @@ READERS = {
         VOTES[:2],
         dict(weight=[1.0, 2.0], margin=[1.0, 2.0]),
     ),
-    "from_pairs of winners": (rb.Preferences.from_pairs, VOTES[1:], dict(winner=["b", "b"])),
+    "from_pairs of winners": (rb.Preferences.from_pairs, VOTES[:2], dict(winner=["a", "a"])),
     "features of pairs": (rb.Preferences.from_pairs, VOTES[:2], dict(pair_features=[1.0, 2.0])),
     "ties": (rb.Preferences.from_pairs, VOTES[:2], dict(tie=[False, False])),
     "from_matches": (
