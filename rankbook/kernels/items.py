@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ROWS', 'CACHED', 'matvec', 'rmatvec', 'storage_of', 'dense', 'occurring', 'narrowed', 'products', 'from_first',
-           'square_norms', 'centred_items', 'own_rows', 'lent']
+           'square_norms', 'column_squares', 'centred_items', 'own_rows', 'lent']
 
 # %% ../../nbs/kernels/items.ipynb #t002
 import copy
@@ -94,10 +94,19 @@ def from_first(X):
 
 # %% ../../nbs/kernels/items.ipynb #c010
 def square_norms(X):
-    """Squared length (n,) of each item. O(n d), or O(nnz)."""
+    """Squared length (n,) of each item, float64. O(n d), or O(nnz)."""
     if isinstance(X, np.ndarray):
         return np.einsum("ij,ij->i", X, X, dtype=np.float64)
-    return np.asarray((X * X).sum(axis=1), dtype=np.float64)
+    X = X.astype(np.float64, copy=False)
+    return np.asarray((X * X).sum(axis=1))
+
+
+def column_squares(X):
+    """Squared length (d,) of each feature, float64. O(n d), or O(nnz)."""
+    if isinstance(X, np.ndarray):
+        return np.einsum("ij,ij->j", X, X, dtype=np.float64)
+    X = X.astype(np.float64, copy=False)
+    return np.asarray((X * X).sum(axis=0))
 
 # %% ../../nbs/kernels/items.ipynb #c011b
 def centred_items(X):

@@ -23,6 +23,7 @@ from ..base.types import Items
 from ..base.validation import as_items, as_matrix, as_vector, require_columns
 from rankbook.kernels.items import (
     centred_items,
+    column_squares,
     dense,
     lent,
     matvec,
@@ -305,10 +306,7 @@ class KernelMap(SetOnce):
 
         The value is 1 for a column of zeros.
         """
-        if isinstance(self.X, np.ndarray):
-            square = np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
-        else:
-            square = np.asarray((self.X * self.X).sum(axis=0), dtype=np.float64)
+        square = column_squares(self.X)
         return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
 
     @cached_property

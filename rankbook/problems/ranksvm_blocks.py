@@ -20,7 +20,7 @@ from ..base.errors import ArgumentError
 from ..base.ownership import locked
 from ..base.validation import as_choice, query_numbers
 from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, require_blocks
-from ..kernels.items import rmatvec
+from ..kernels.items import column_squares, rmatvec
 from ..kernels.kernel import Kernel
 from ..preferences.sums import Derivative, Sums
 from .losses import Hinge, as_penalty, count_coef
@@ -350,10 +350,7 @@ def _zeros(summed):
 
 def _squares(block):
     """Squared norms (d,) of the features of one block."""
-    X = block.X
-    if isinstance(X, np.ndarray):
-        return np.einsum("ij,ij->j", X, X, dtype=np.float64)
-    return np.asarray((X * X).sum(axis=0), dtype=np.float64)
+    return column_squares(block.X)
 
 
 def _product(block, summed, bands, p):

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 import rankbook as rb
 from rankbook.data.blocks import Block, Blocks
+from rankbook.kernels.items import column_squares, square_norms
 from rankbook.kernels.kernel import Kernel
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.scale import L1_SHARE, SCALE, default_lam, row_scatter
@@ -452,3 +453,27 @@ def test_a_projected_kernel_has_the_lambda_of_its_features(data, count):
     assert model.lam_ == default_lam(model.solution_.problem)
     exact = rb.RankSVM().fit(X, y, qid).lam_
     assert 0.3 * exact < model.lam_ <= 1.0001 * exact
+
+
+def test_single_precision_and_sparse_items_have_the_lambda_of_their_double_copy():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(60, 2)) + 1e4).astype(np.float32)
+    X[0] = 0  # so that no column is shifted
+    y, qid = rng.integers(0, 3, 60), np.r_[0, 0, np.ones(58)]
+    copies = X, X.astype(np.float64), csr_array(X), csr_array(X.astype(np.float64))
+    for fit in (rb.RankSVM(kernel="linear"), rb.RankSVM(kernel="linear", loss="squared")):
+        lams = [fit.fit(Z, y, qid).lam_ for Z in copies]
+        assert np.allclose(lams, lams[1], rtol=1e-6)
+    lams = [rb.RankRLS(kernel="linear").fit(Z, y, qid).lam_ for Z in copies]
+    assert np.allclose(lams, lams[1], rtol=1e-6)
+
+
+def test_squares_of_single_precision_are_summed_in_double_precision():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(500, 30)) * 10.0 ** rng.integers(-15, 15, 30)).astype(np.float32)
+    exact = X.astype(np.float64) ** 2
+    for Z in (X, csr_array(X)):
+        assert np.allclose(square_norms(Z), exact.sum(axis=1), rtol=1e-14)
+        assert np.allclose(column_squares(Z), exact.sum(axis=0), rtol=1e-13)
+    problem = rb.RankSVMProblem(csr_array(X), Preferences.from_scores(np.arange(500)), "linear")
+    assert np.allclose(problem.feature_units**-2, exact.sum(axis=0), rtol=1e-13)
