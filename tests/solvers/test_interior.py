@@ -344,3 +344,31 @@ def test_far_columns_of_sparse_items_that_are_borrowed():
     prefs = rb.Preferences.from_scores(y)
     problem = rb.RankSVMProblem(csr_array(X), prefs, kernel="linear", copy=False)
     assert rb.solve(problem, 1.0, solver="interior").certificate.is_optimal()
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_features_of_any_size_are_solved_without_another_solver(loss, scale):
+    for seed in range(12):  # some with fewer items than features
+        rng = np.random.default_rng(seed)
+        n, d, m = rng.integers(4, 14), rng.integers(1, 10), rng.integers(1, 30)
+        better = rng.integers(0, n, m)
+        prefs = rb.Preferences(better, (better + rng.integers(1, n, m)) % n, n_items=n)
+        problem = rb.RankSVMProblem(scale * rng.normal(size=(n, d)), prefs, "linear", loss=loss)
+        for lam in (1.0, 1e-3):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                answer = rb.solve(problem, lam, solver="interior").certificate
+            assert answer.relative_gap <= 1e-7
+            reference = rb.solve(problem, lam, solver="newton").certificate
+            assert abs(answer.primal - reference.primal) <= 2e-6 * max(1.0, reference.primal)
+
+
+def test_a_far_point_is_not_the_best_because_its_relative_gap_is_one():
+    rng = np.random.default_rng(800)
+    X, better = 1e4 * rng.normal(size=(8, 5)), rng.integers(0, 8, 14)
+    prefs = rb.Preferences(better, (better + rng.integers(1, 8, 14)) % 8, n_items=8)
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    answer = rb.solve(problem, 1e-3, solver="interior").certificate
+    exact = rb.solve(problem, 1e-3, solver="path").certificate
+    assert answer.is_optimal(1e-8) and np.isclose(answer.primal, exact.primal, rtol=1e-9)

@@ -18,7 +18,14 @@ from ...base.progress import progress_bar
 from ...base.validation import as_positive
 from ...problems.certificate import Solution
 from ...registry.solver import Solver
-from .systems import SMALL, FactorSystem, Pairs, is_thin, system_of
+from rankbook.solvers.interior.systems import (
+    SMALL,
+    FactorSystem,
+    GramSystem,
+    Pairs,
+    is_thin,
+    system_of,
+)
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #s005
 @dataclass
@@ -298,15 +305,15 @@ def iterate(point, current, trial):
     return length
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #solver-s005
-def scaled(problem, lam):
-    """A problem at one lambda as a :class:`Program`."""
+def scaled(problem, lam, factor=False):
+    """A problem at one lambda as a :class:`Program`; see `system_of` for `factor`."""
     prefs, is_smooth = problem.prefs, problem.loss.is_smooth
     kept = ... if (prefs.weight > 0).all() else np.flatnonzero(prefs.weight)
     weight, margin = prefs.weight[kept], prefs.margin[kept]
     top, unit = float(weight.max()), float(np.abs(margin).max()) or 1.0
     kernel_unit = top / lam if is_smooth else top / (lam * unit)
     pairs = Pairs(prefs.better[kept], prefs.worse[kept], problem.n_items)
-    system, pivots = system_of(problem, kernel_unit, pairs)
+    system, pivots = system_of(problem, kernel_unit, pairs, factor)
     curvature = np.broadcast_to(top / (2 * weight), weight.shape) if is_smooth else None
     parts = pairs, system, weight / top, margin / unit, curvature
     return Program(*parts, kept, pivots, kernel_unit, unit, lam * unit * kernel_unit)
@@ -321,20 +328,22 @@ ENOUGH = 1e-8  # of tol: where none is
 def run(program, point, tol, tell=lambda steps, text: None):
     """The best position and multipliers (m,) that the point meets, their gap, and the steps done.
 
+    The best have the smallest absolute gap, because a large objective makes any relative gap small.
     It ends below a gap of `tol`, over max(1, objective), with up to SMALL unknowns only when that
     no longer falls fast, or where it falls no more. `tell` is called with the number of steps done
     and the gap, as a text.
     """
-    best, lowest, since = (np.inf, None, None), np.inf, 0
+    best, lowest, smallest, since = (np.inf, None, None), np.inf, np.inf, 0
     cheap = program.system.size <= SMALL
     current, trial = point.new_direction(), point.new_direction()
     for steps in range(STEPS + 1):
         primal, dual = program.values(point.position, point.dual)
-        gap, since = abs(primal - dual) / max(1 / program.value_unit, abs(primal)), since + 1
+        width, since = abs(primal - dual), since + 1
+        gap = width / max(1 / program.value_unit, abs(primal))
         tell(steps, f"gap {gap:.1e}")
-        done = not cheap or gap > best[0] / FALL or gap <= ENOUGH * tol
-        if gap < best[0]:
-            best, since = (gap, point.position, point.dual.copy()), 0
+        done = not cheap or width > smallest / FALL or gap <= ENOUGH * tol
+        if width < smallest:
+            best, smallest, since = (gap, point.position, point.dual.copy()), width, 0
         if primal < lowest / 2:  # still far above the optimum, where all gaps are 1
             lowest, since = primal, 0
         if (best[0] <= tol and done) or since > PATIENCE or steps == STEPS:
@@ -366,7 +375,8 @@ def to_solution(problem, lam, program, best, tol, info):
         sparse = np.where(sparse > program.weight - near, program.weight, sparse)
     primal, lower = program.values(system.project(program.pairs.gather(sparse)), sparse)
     own, near = max(gap, tol), max(10 * gap, tol / 1e5)  # as good as is asked for, and hardly worse
-    if (primal - lower) / max(1 / program.value_unit, abs(primal)) <= min(own, near):
+    size = max(1 / program.value_unit, program.values(position, dual)[0])
+    if primal - lower <= min(own, near) * size:
         dual = sparse
     else:
         unit = program.score_unit * program.kernel_unit
@@ -419,8 +429,9 @@ class InteriorSolver(Solver):
     for more than 1500 items), or has r features, it is O(n r^2 + s n r + m) and 8 n r bytes. There
     are about 130 bytes for each preference.
 
-    Where rounding errors forbid `tol`, the best answer that was met is returned, and its
-    certificate says how good it is.
+    If rounding errors with K prevent `tol`, the solver repeats the fit with a factor of K for up to
+    1500 items. If rounding errors prevent it still, the solver returns the best solution found, and
+    its certificate gives the gap.
     """
 
     name = "interior"
@@ -447,13 +458,21 @@ class InteriorSolver(Solver):
             f"an interior point of {m:,} preferences and {n:,} items",
             'use approximate_kernel, graph="star", or a subsample of the items',
         )
-        q = scaled(problem, lam)
+        quiet = np.errstate(over="ignore", invalid="ignore")  # a step that breaks down is the last
+        with progress_bar(self.progress, "steps") as tell, quiet:
+            q, best, steps = self._followed(problem, lam, tell)
+            if best[0] > self.tol and isinstance(q.system, GramSystem) and n <= SMALL:
+                again = self._followed(problem, lam, tell, factor=True)
+                if not best[0] <= again[1][0]:
+                    q, best, steps = again
+        info = dict(steps=steps, unknowns=q.system.size)
+        return to_solution(problem, lam, q, best, self.tol, info)
+
+    def _followed(self, problem, lam, tell, **form):
+        """The program of a problem at one lambda, and what :func:`run` returns."""
+        q = scaled(problem, lam, **form)
         if self.start is None:
             point = InteriorPoint(q, first_position(q))
         else:
             point = start_at(q, problem, self.start)
-        quiet = np.errstate(over="ignore", invalid="ignore")  # a step that breaks down is the last
-        with progress_bar(self.progress, "steps") as tell, quiet:
-            best, steps = run(q, point, self.tol, tell)
-        info = dict(steps=steps, unknowns=q.system.size)
-        return to_solution(problem, lam, q, best, self.tol, info)
+        return q, *run(q, point, self.tol, tell)

@@ -489,16 +489,20 @@ def is_thin(problem):
     return problem.is_factored and problem.X.shape[1] <= most_columns(problem.n_items)
 
 
-def system_of(problem, unit, pairs):
-    """System for a problem's kernel, multiplied by `unit`, and its pivots if there are any."""
+def system_of(problem, unit, pairs, factor=False):
+    """System for a problem's kernel, multiplied by `unit`, and its pivots if there are any.
+
+    With `factor` it is a :class:`FactorSystem`, whatever its cost.
+    """
     from rankbook.kernels.nystroem import low_rank_factor
 
     n, X, root = problem.n_items, problem.X, np.sqrt(unit)
-    if is_thin(problem):
+    if is_thin(problem) or (factor and problem.is_factored and X.shape[1] <= n):
         return FactorSystem(root * centred_items(X.astype(np.float64))[0], pairs), None
-    if problem.is_factored:
-        return GramSystem(linear_gram(X), unit, pairs), None
-    found = low_rank_factor(problem.gram, max_rank=most_columns(n))
+    K = linear_gram(X) if problem.is_factored else problem.gram
+    found = None
+    if factor or not problem.is_factored:
+        found = low_rank_factor(K, max_rank=n if factor else most_columns(n))
     if found is None or not found[1].size:
-        return GramSystem(problem.gram, unit, pairs), None
+        return GramSystem(K, unit, pairs), None
     return FactorSystem(root * found[0], pairs), found[1]
