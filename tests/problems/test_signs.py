@@ -341,3 +341,33 @@ def test_preferences_of_a_pair_explain_the_whole_score():
     assert np.isclose(found.contributions.sum(), found.difference, rtol=1e-9)
     left = dict(zip(found.names, found.contributions)).get("what the multipliers leave open", 0)
     assert abs(left) <= 1e-6 * abs(found.difference)
+
+
+def test_a_tiny_weight_does_not_stop_newton():
+    X = [
+        [0.2, 0.4, 0.2, 0.3, -0.7, -0.8, -1.3],
+        [0.6, 0.5, -0.5, 0.1, -1, 0.6, -0.8],
+        [0, 1.1, -0.1, 0.2, 2.5, 2, 0.9],
+        [0, 3.1, -0.4, 0.8, 1.4, -0.2, -1.1],
+        [-1.1, -0.3, -1.5, 1.3, -1.3, -1.1, 1.7],
+    ]
+    prefs = rb.Preferences.from_scores([1, 0, 0, 0, 0], [2, 2, 1, 2, 2])
+    signs = [1, 1, -1, 1, -1, 0, 1]
+    problem = rb.RankSVMProblem(X, prefs, "linear", loss="squared", signs=signs)
+    found = rb.solve(problem, 0.03, solver="newton").certificate
+    reference = rb.solve(problem, 0.03, solver="qp").certificate
+    assert found.is_optimal(1e-9) and np.isclose(found.primal, reference.primal, rtol=1e-7)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])
+def test_newton_with_signs_reaches_its_tolerance_at_any_scale(loss, amount):
+    for seed in range(amount(40, 1000)):
+        rng = np.random.default_rng([6, seed])
+        n, d = int(rng.integers(3, 9)), int(rng.integers(1, 9))
+        X = rng.normal(size=(n, d)).round(1) * (1.0, 1e4, 1e-4)[seed % 3] + 1e3 * (seed % 4 == 0)
+        y = rng.integers(0, 3, n)
+        y[0] = y[1] + 1
+        prefs, signs = rb.Preferences.from_scores(y), rng.integers(-1, 2, d)
+        problem = rb.RankSVMProblem(X, prefs, "linear", loss=loss, signs=signs)
+        found = rb.solve(problem, 10.0 ** rng.uniform(-3, 1), solver="newton").certificate
+        assert found.relative_gap <= 1e-6, (seed, found)

@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['FIRST_WIDTH', 'MAX_STEPS', 'STEPS_OF_A_WIDTH', 'FEW_STEPS', 'STEPS_OF_A_DIAGONAL', 'FIRST_PRODUCTS', 'EASY_STEPS',
            'LISTED', 'CHANGES', 'PULL', 'SHARE', 'ROUNDS', 'STEPS', 'Point', 'evaluated', 'likely_diagonal',
-           'truncated_direction', 'solved', 'movable', 'signed_step', 'allowed', 'direct_step', 'directions',
-           'step_length', 'taken', 'newton_step', 'continued_width', 'carried', 'BandDifferences', 'band_direction',
-           'Listed', 'length_along', 'proximal_minimum', 'normal_multiple', 'first_weights', 'started', 'spanned',
-           'Search', 'finished', 'minimise']
+           'truncated_direction', 'solved', 'movable', 'signed_step', 'face_step', 'allowed', 'direct_step',
+           'directions', 'step_length', 'taken', 'newton_step', 'continued_width', 'carried', 'BandDifferences',
+           'band_direction', 'Listed', 'length_along', 'proximal_minimum', 'normal_multiple', 'first_weights',
+           'started', 'spanned', 'Search', 'finished', 'minimise']
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c003
 from dataclasses import dataclass
@@ -152,9 +152,30 @@ def signed_step(problem, gradient, w, product, solve):
                 change = trial
                 break
         if not change.any():
-            break
+            change = face_step(signs, w + p, slope, product, solve, face)
+            bent = product(change)
+            if not slope @ change + change @ bent / 2 < 0:
+                break
         p, slope = nearest(signs, w + p + change) - w, slope + bent
     return p
+
+
+def face_step(signs, w, slope, product, solve, free):
+    """Change (d,) from w to the minimum in the face that is left when weights that reach 0 stay.
+
+    `product` and `solve` are as in :func:`signed_step`, and `free` is a mask (d,).
+    """
+    x, free = w.copy(), free.copy()
+    while free.any():
+        along = solve(free, slope + product(x - w))
+        crosses = free & (signs * (x + along) < 0)
+        if not crosses.any():
+            return x + along - w
+        share = np.where(crosses, np.abs(x) / np.where(crosses, np.abs(along), 1.0), np.inf)
+        first = share == share.min()
+        x = np.where(first, 0.0, x + share.min() * along)
+        free &= ~first
+    return x - w
 
 
 def allowed(problem, w, p, gradient):
