@@ -204,6 +204,16 @@ class LabelMap:
             own_values = kernel_diagonal(self.objects, self.object_kernel)
         return locked(own_values[self.pairs[0]] * self.label_gram.diagonal()[self.pairs[1]])
 
+    def largest_scores(self, a: np.ndarray) -> np.ndarray:
+        """Upper bound on |K x L| |a| (n_items, 1) for coefficients a (n_items, 1). O(n k + k^2).
+
+        Only the kernel of the labels relates items with different labels.
+        """
+        root = np.sqrt(np.maximum(0.0, self.label_gram.diagonal()))
+        unit, length = np.where(root > 0, root, 1.0), np.sqrt(np.maximum(0.0, self.diagonal))
+        sums = np.bincount(self.pairs[1], length * np.abs(a[:, 0]), len(root)) / unit
+        return (length * (np.abs(self.label_gram) @ sums / unit)[self.pairs[1]])[:, None]
+
     @cached_property
     def gram(self) -> np.ndarray:
         """Centred joint Gram matrix (n_items, n_items), for solvers that need it."""

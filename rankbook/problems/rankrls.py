@@ -36,13 +36,15 @@ from ..preferences.graph import Preferences
 from rankbook.preferences.laplacians import (
     IdentityGraph,
     PreferenceGraph,
+    Queries,
+    QueryGraph,
     WeightedGraph,
     check_item_weight,
     query_graph,
 )
 from ..preferences.names import refuse_pair_features
 from ..preferences.sums import weighs_nothing
-from .certificate import Certificate, spread
+from .certificate import VISIBLE, Certificate, spread
 from .losses import L1, L2, as_penalty, count_coef, smooth_certificate, strongest
 from .scale import kernel_scatter, listed_gradient
 
@@ -294,6 +296,26 @@ class RankRLSProblem(Tabled, BasisMap):
         f, square = self.evaluated(as_columns(coef))
         return float(self.target.loss(f).sum() + lam * square)
 
+    def gap_of_coefficients(self, a: np.ndarray, f: np.ndarray, lam: float) -> float:
+        """Gap of coefficients (n, k) with scores f, from multipliers lam a instead of residuals.
+
+        It includes the rounding errors of the scores, and is infinite for other graphs than those
+        of queries with positive weights. O(n^2 k).
+        """
+        graph = self.graph
+        if not isinstance(graph, QueryGraph) or not (graph.row_weight > 0).all():
+            return np.inf
+        root = np.sqrt(graph.row_weight)[:, None]
+        excess = self.target.residual(f) + lam * a
+        kept = Queries.centred(graph, excess)  # the multipliers of a query sum to 0
+        rest, error = excess - kept, 4 * np.finfo(float).eps * self.largest_scores(a)
+        cost = (np.linalg.norm(kept / root) + np.linalg.norm(root * error)) ** 2
+        return float(cost + max(0.0, np.sum(rest * self.matvec(rest))) / lam)
+
+    def largest_scores(self, a: np.ndarray) -> np.ndarray:
+        """Upper bound on |K| |a| (n, k) for coefficients a (n, k). O(n k)."""
+        return np.sqrt(np.maximum(0.0, self.diagonal))[:, None] * spread(self.diagonal, a)
+
     def certificate(
         self,
         lam: float,
@@ -336,6 +358,8 @@ class RankRLSProblem(Tabled, BasisMap):
         primal, square = float(self.target.loss(f).sum() + lam * square), max(0.0, square)
         gradient, start = half_gradient(self, a, f, lam)
         gap = gradient**2 / lam
+        if gap > VISIBLE * max(1.0, primal) and self.basis is None and not self.is_factored:
+            gap = min(gap, self.gap_of_coefficients(a, f, lam))
         length = np.sqrt(np.maximum(0.0, self.diagonal))
         rounding = 16 * np.finfo(float).eps * float(np.sum(length @ np.abs(self.target.b)))
         residual = 0.0 if gradient <= rounding else gradient / start if start > 0 else np.inf
@@ -386,10 +410,13 @@ def least_squares_rounding(problem, a, f, lam):
     `a` are coefficients (r, k), or weights (d, k) of a linear function without a basis, and `f`
     the scores (n, k). Without a basis the first bound is 0. O(n k).
     """
-    eps, pull = 4 * np.finfo(float).eps, spread(problem.diagonal, problem.target.residual(f))
-    hidden = 0.0
+    eps, residual, hidden = 4 * np.finfo(float).eps, problem.target.residual(f), 0.0
+    if problem.basis is None and not problem.is_factored:
+        both = np.abs(residual) * 4 + lam * np.abs(a)
+        return hidden, eps * float(np.sum(both * problem.largest_scores(a)))
+    pull = spread(problem.diagonal, residual)
     if problem.basis is None:
-        size = np.linalg.norm(a, axis=0) if problem.is_factored else spread(problem.diagonal, a)
+        size = np.linalg.norm(a, axis=0)
     else:  # small pivots of K_RR magnify errors
         squares = problem.basis_gram.diagonal()
         size, pivots = spread(squares, a), problem.basis_factor[0].diagonal()

@@ -330,3 +330,30 @@ def test_the_preconditioner_inverts_a_table_without_gaps():
     v = CompletePreconditioner(problem, lam)(v), v
     product = graph.root_transposed(problem.matvec(graph.root(v[0])[:, 0]))[:, None] + lam * v[0]
     assert np.allclose(product, v[1])
+
+
+def test_many_labels_and_a_small_lambda_are_certified_without_a_warning():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    ranks = np.argsort(np.argsort(X @ rng.normal(size=(5, 300)), axis=1), axis=1)
+    for lam in (1e-4, 1e-6):
+        found = rb.LabelRanker(lam=lam).fit(X, ranks).certificate_
+        assert found.is_optimal(1e-6) and found.rounding <= 1e-6 * found.primal
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_gap_of_coefficients_is_above_the_distance_from_the_minimum(weighted):
+    rng = np.random.default_rng(1)
+    X, y, qid = rng.normal(size=(30, 2)), rng.normal(size=30), np.repeat(np.arange(5), 6)
+    weight = rng.uniform(0.1, 3.0, 30) if weighted else None
+    problem = rb.RankRLSProblem(X, y, qid=qid, item_weight=weight)
+    best = rb.solve(problem, 0.1)
+    for size in (1e-8, 1e-4, 1.0):
+        coef = best.coef + size * rng.normal(size=30)
+        f, _ = problem.evaluated(coef[:, None])
+        gap = problem.gap_of_coefficients(coef[:, None], f, 0.1)
+        assert gap >= problem.primal(coef, 0.1) - best.certificate.primal - 1e-12
+    at_best = problem.gap_of_coefficients(
+        best.coef[:, None], problem.matvec(best.coef)[:, None], 0.1
+    )
+    assert at_best < 1e-12
