@@ -200,15 +200,20 @@ class Certificate(Tabled):
         return facts
 
     def is_optimal(self, tol: float = 1e-6) -> bool:
-        """Whether the relative gap, both violations and the squared residual are at most `tol`.
+        """Whether the bounds prove the solution optimal: the relative gap is at most `tol`.
 
-        If the primal value is below 1, the test uses the absolute gap. It then proves no relative
-        accuracy if the minimum is smaller than `tol`.
+        For least squares, the gap divided by the gap of f = 0 must be at most `tol`, too; it is the
+        square of the relative residual. At lam = 0 the gap is that of a multiple of f that
+        satisfies all preferences, so the violations must be at most `tol`, too. If the primal value
+        is below 1, the test uses the absolute gap. It then proves no relative accuracy if the
+        minimum is smaller than `tol`.
         """
         tol = as_positive("tol", tol, zero=True)
-        violations = self.box_violation, self.complementarity_violation
-        found = self.relative_gap, *violations, self.relative_residual**2
-        return all(bool(each <= tol) for each in found)  # False for NaN
+        found = [self.relative_gap, self.relative_residual**2]
+        if self.lam == 0:
+            found += [self.box_violation, self.complementarity_violation]
+        are_numbers = bool(np.isfinite(self.box_violation))  # the multipliers
+        return are_numbers and all(bool(each <= tol) for each in found)  # False for NaN
 
     def __str__(self) -> str:
         if self.relative_residual or self.gradient:
@@ -347,10 +352,11 @@ class Solution(Tabled, SetOnce):
         """Scores (p,) of new items X_new (p, d)."""
         return self.function.predict(X_new)
 
-    def warn_above(self, tol: float | None) -> None:
+    def warn_above(self, tol: float | None, more: str = "") -> None:
         """Warn unless the certificate's relative gap is at most `tol`.
 
-        The warning is a ``ConvergenceWarning``. With ``tol=None`` there is none.
+        The warning is a ``ConvergenceWarning`` and ends with the sentences `more`. With
+        ``tol=None`` there is none.
         """
         if tol is None or abs(self.certificate.relative_gap) <= tol:
             return
@@ -360,9 +366,9 @@ class Solution(Tabled, SetOnce):
             f"the solver {self.solver!r} reached a relative gap of "
             f"{self.certificate.relative_gap:.1e} at lam = {self.lam:.6g}; "
             f"its tolerance is {tol:g}."
-            f" {self.info.get('advice', '')}"
         )
-        warn(message.strip(), ConvergenceWarning)
+        message = " ".join(filter(None, (message, self.info.get("advice"), more)))
+        warn(message, ConvergenceWarning)
 
     def said_by(self, solver: str, problem: Any, lam: float) -> "Solution":
         """Return this solution for `problem` and `lam`, with the name of the solver that ran."""
@@ -446,7 +452,8 @@ def item_distances(problem, first, second):
     If only the kernel with a basis of r items is stored, distances within its span; O(p r^2).
     """
     if problem.is_factored:
-        return np.sqrt(square_norms(problem.X[first] - problem.X[second]))
+        first, second = (problem.X[items].astype(np.float64) for items in (first, second))
+        return np.sqrt(square_norms(first - second))
     if getattr(problem, "is_narrow", False):
         from scipy.linalg import solve_triangular
 

