@@ -9,10 +9,11 @@ __all__ = ['USUAL', 'WHOLE', 'DEEPEST', 'SAMPLE', 'EXACT', 'FEW', 'MATTERS', 'CA
            'of_squares', 'of_path', 'of_tiled', 'powers_of_coordinate', 'powers_of_path', 'seconds_of',
            'seconds_of_smooth', 'predicted_seconds', 'bytes_of', 'Prediction', 'Comparison', 'costs_of', 'sure_cost',
            'costs_of_plugins', 'compare_solvers', 'l1_solver', 'advice_for', 'refuse_absurd', 'announce', 'quickest',
-           'follower_of', 'choose_solver', 'shared_follower']
+           'follower_of', 'choose_solver', 'choose_others', 'shared_follower']
 
 # %% ../../nbs/registry/choice.ipynb #ch006
 from dataclasses import dataclass, replace
+from importlib.metadata import distribution
 from itertools import chain
 from numbers import Real
 from typing import Any, Literal
@@ -41,7 +42,15 @@ from rankbook.registry.plugins import (
     shadow_of,
     words_of,
 )
-from .solver import HOME, Solver, auto_options, is_kind, options_of, solver_fit
+from rankbook.registry.solver import (
+    GROUP,
+    HOME,
+    Solver,
+    auto_options,
+    is_kind,
+    options_of,
+    solver_fit,
+)
 
 # %% ../../nbs/registry/choice.ipynb #ch008
 USUAL, WHOLE = 4.0, 6.0  # powers of ten below lam_max: one lambda, and the end of a path
@@ -792,6 +801,34 @@ def choose_solver(
         takes = options_of(type(get_solver(name)))[0]
         return make("path" if name == "epsilon" and not options.keys() <= takes.keys() else name)
     return quickest(problem, at, allow_plugins, make)
+
+
+def choose_others(problem: Problem, lam: float, chosen: Any, **options: Any) -> tuple[list, list]:
+    """Rankbook's own solvers (instances) that can replace a chosen one, the quickest first.
+
+    The second list has the names of those that take the problem at lam, but are predicted to need
+    more than LONG seconds, or have no prediction for a problem of this size. Neither list has
+    solvers whose default tolerance is above 1e-6. The `options` are passed to solvers that have
+    them.
+    """
+    made, slow, n = [], [], getattr(problem, "n_items", 0)
+    is_small = n**3 + n * getattr(problem, "n_preferences", n) < CUBES
+    for point in distribution(HOME).entry_points.select(group=GROUP):
+        kind = point.load()
+        is_exact = (kind().tol or np.inf) <= Solver.tol  # by default
+        if point.name == chosen.name or "solve" not in kind.provides or not is_exact:
+            continue
+        takes = options_of(kind)[0]
+        solver = made_solver(point.name, {k: v for k, v in options.items() if k in takes}, False)
+        can_start = lam > 0 or solver.hard_margin
+        if not can_start or solver_fit(solver, problem, "solve") is not True:
+            continue
+        seconds = predicted_seconds(problem, point.name, lam=lam or None)
+        if is_small or 0 < seconds <= LONG:
+            made.append((seconds, point.name, solver))
+        else:
+            slow.append(point.name)
+    return [solver for *_, solver in sorted(made, key=lambda one: one[:2])], slow
 
 
 def shared_follower(problem: Problem, solver: SolverLike) -> SolverLike:

@@ -15,6 +15,7 @@ from stub_plugins import GOOD
 
 import rankbook as rb
 from rankbook.problems.certificate import Solution
+from rankbook.registry.choice import choose_others, choose_solver
 from rankbook.registry.solver import Solver
 
 
@@ -582,3 +583,71 @@ def test_margins_that_a_path_takes():
     prefs = rb.Preferences([0], [1], 2).reweighted(None, np.array([-1.0]))
     with pytest.raises(ValueError, match="own path takes any, and for one lambda interior and qp"):
         rb.solve_path(rb.RankSVMProblem([[0.0], [1.0]], prefs, kernel="linear"), solver="newton")
+
+
+DEFAULTS = [
+    ("ranksvm", dict(loss=loss, kernel=kernel))
+    for loss in ("hinge", "squared", "logistic", "plackett-luce")
+    for kernel in ("linear", "rbf")
+] + [
+    ("ranksvm", dict(kernel="linear", signs=[1, 0, -1])),
+    ("ranksvm", dict(kernel="linear", penalty="l1")),
+    ("ranksvm", dict(kernel="linear", penalty="l1", loss="squared")),
+    ("rankrls", {}),
+    ("rankrls", dict(basis=np.arange(10))),
+    ("rankrls", dict(kernel="linear", penalty="l1")),
+    ("labels", {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "options"), DEFAULTS)
+def test_the_defaults_of_every_solver_are_optimal_by_their_gap(kind, options):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), rng.integers(0, 3, 30)
+    if kind == "ranksvm":
+        problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), **options)
+    elif kind == "rankrls":
+        problem = rb.RankRLSProblem(X, y, **options)
+    else:
+        problem = rb.LabelRankRLSProblem(X, rng.normal(size=(30, 4)), **options)
+    chosen = choose_solver(problem, at=0.5)
+    others, slow = choose_others(problem, 0.5, chosen)
+    assert not slow
+    for solver in (chosen, *others):
+        proof = rb.solve(problem, 0.5, solver=solver).certificate
+        assert proof.is_optimal() and proof.relative_gap <= 1e-6, (solver.name, proof)
+
+
+def test_auto_tries_the_other_solvers_before_it_warns(monkeypatch):
+    from rankbook.solvers.interior.solver import InteriorSolver
+    from rankbook.solvers.newton.solver import NewtonSolver
+
+    zero = lambda self, problem, lam: Solution(problem, lam, coef=np.zeros(problem.n_items))
+    problem = rb.RankSVMProblem(
+        np.arange(6.0)[:, None] ** 2, rb.Preferences.from_scores(np.arange(6) % 4), "linear"
+    )
+    first = choose_solver(problem, at=1.0).name
+    kinds = dict(interior=InteriorSolver, newton=NewtonSolver)
+    monkeypatch.setattr(kinds[first], "solve", zero)
+    found = rb.solve(problem, 1.0)
+    assert not found.solver.startswith(first) and found.certificate.is_optimal()
+
+    def fails(self, problem, lam):
+        raise ArithmeticError("rounding errors")
+
+    monkeypatch.setattr(kinds[first], "solve", fails)
+    assert rb.solve(problem, 1.0).certificate.is_optimal()
+    with pytest.raises(ArithmeticError, match="rounding errors"):
+        rb.solve(problem, 1.0, solver=first)
+
+
+def test_the_warning_names_the_solvers_that_were_tried():
+    X = 1e6 * np.array([[1.0], [2.0], [3.0], [5.0], [7.0], [8.0]])
+    prefs = rb.Preferences.from_scores([0, 1, 0, 2, 1, 2])
+    problem = rb.RankSVMProblem(X, prefs, "poly", loss="logistic")
+    with pytest.warns(ConvergenceWarning, match="Also tried: .*beyond double precision") as caught:
+        rb.solve(problem, 0.01)
+    assert len(caught) == 1
+    with pytest.warns(ConvergenceWarning) as caught:
+        rb.solve(problem, 0.01, solver="newton")
+    assert "tried" not in str(caught[0].message)
