@@ -69,11 +69,12 @@ def fill_row(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be trie
     alpha, slot, items, u = work
     for p in range(n):
         a, b = better[A[p]], worse[A[p]]
-        bound = scores[a] - scores[b]
+        bound = 0.0
         if factored:
-            bound = 0.0
             for j in range(scores.size):
                 bound += (K[a, j] - K[b, j]) * scores[j]
+        else:
+            bound = scores[a] - scores[b]
         alpha[p] = lam * delta[A[p]] - bound
     forward(L, n, alpha)
     backward(L, n, alpha)
