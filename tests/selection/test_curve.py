@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.signal import find_peaks
+from scipy.sparse import csr_array
 
 import rankbook as rb
 from rankbook import metrics
 from rankbook.data.datasets import make_mixture
 from rankbook.metrics.pairs import disagreement
+from rankbook.selection import crossings
 from rankbook.selection.curve import ValidationCurve, choose_lambda, disagreement_error
 
 LOW = 1e-5
@@ -171,6 +173,33 @@ def test_the_curve_is_brute_force_for_a_precomputed_kernel():
         curve.at(lams[:100]),
         [disagreement(v, path.predict(kernel(V, X), lam)) for lam in lams[:100]],
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("metric", ["disagreement", "ndcg", "average_precision", "auc"])
+def test_sparse_validation_items_have_the_curve_of_dense_ones(dtype, metric):
+    rng = np.random.default_rng(0)
+    for shift in (0, 1000):
+        X, V = (rng.integers(-3, 4, (n, 4)) * (rng.random((n, 4)) < 0.6) + shift for n in (30, 40))
+        path = follow(X, rb.Preferences.from_scores(rng.integers(0, 3, 30)), "linear")
+        v, items = rng.integers(0, 2, 40), V.astype(dtype)
+        dense, sparse = (
+            rb.validation_curve(path, each, v, metric=metric) for each in (items, csr_array(items))
+        )
+        assert np.array_equal(dense.values, sparse.values)
+        assert np.allclose(dense.breaks, sparse.breaks, rtol=1e-9)
+    with pytest.raises(ValueError, match="X_val has 5 columns"):
+        rb.validation_curve(path, csr_array(np.ones((40, 5))), v)
+
+
+def test_no_segment_lies_between_two_blocks_of_scores(monkeypatch):
+    X, y, V, v = mixture_parts(n=20)
+    path = follow(X @ X.T, rb.Preferences.from_scores(y), "precomputed")
+    whole = rb.validation_curve(path, V @ X.T, v)
+    monkeypatch.setattr(crossings, "ENTRIES", 3 * len(V))  # an odd number of breakpoints
+    parts = rb.validation_curve(path, V @ X.T, v)
+    assert np.array_equal(whole.values, parts.values)
+    assert np.allclose(whole.breaks, parts.breaks, rtol=1e-12)
 
 
 def test_weighted_validation_preferences():
