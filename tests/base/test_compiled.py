@@ -3,6 +3,7 @@
 It is announced when it has to be made, and not needed at all.
 """
 
+import ast
 import gc
 import json
 import os
@@ -266,32 +267,61 @@ def test_switched_off_and_silent(decorate, monkeypatch):
 # Without the compiler, as debuggers and the measurement of coverage need it
 
 SOLVE = """
-import json, warnings
+import json, sys, warnings
 import numpy as np
+from scipy.sparse import csr_array
 import rankbook as rb
 warnings.simplefilter("error")
 rng = np.random.default_rng(0)
 X, y = np.round(2 * rng.normal(size=(12, 3))) / 2, rng.integers(0, 3, 12)
-prefs, found = rb.Preferences.from_scores(y), {}
-linear = rb.RankSVMProblem(X, prefs, kernel="linear")
-path = rb.solve_path(rb.RankSVMProblem(X, prefs))
-curve = rb.validation_curve(path, X[::-1] + 0.1, prefs)
-found["path"] = [path.status, len(path.events), *path.coef(path.breakpoints[5])]
-found["curve"] = [len(curve.values), curve.minimum]
-l1 = rb.solve_path(rb.RankSVMProblem(X, prefs, kernel="linear", penalty="l1"), solver="simplex")
-found["simplex"] = [l1.status, *l1.breakpoints]
-found["newton"] = [*rb.solve(linear, 1.0, solver="newton").coef]
-found["newton path"] = [*rb.solve_path(linear, solver="newton", lam_min=1.0).breakpoints]
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", UserWarning)  # few steps, on purpose: they do not converge
-    found["subgradient"] = [*rb.solve(linear, 1.0, solver="subgradient", max_passes=2).coef]
-    found["online"] = [*rb.OnlineRankSVM(max_updates=300, random_state=0).fit(X, y).coef_]
-print(json.dumps(found))
+prefs, weight = rb.Preferences.from_scores(y), 1.0 + np.arange(12)
+pairs, found, ran = rb.Preferences(prefs.better, prefs.worse, 12), {}, set()
+
+def problem(X=X, kernel="linear", prefs=prefs, **options):
+    return rb.RankSVMProblem(X, prefs, kernel, **options)
+
+sys.setprofile(lambda frame, *_: ran.add((frame.f_code.co_filename, frame.f_code.co_name)))
+paths = dict(linear=problem(), listed=problem(prefs=pairs))
+paths |= dict(rbf=problem(kernel="rbf"), l1=problem(penalty="l1"))
+for name, one in paths.items():
+    path = rb.solve_path(one, solver="simplex" if name == "l1" else "path")
+    found[name] = [path.status, len(path.events), *path.coef(path.breakpoints[5])]
+    for metric in ("disagreement", "ndcg", "average_precision", "reciprocal_rank", "error"):
+        judged = y > 1 if metric == "error" else y
+        curve = rb.validation_curve(path, X[::-1] + 0.1, judged, metric=metric)
+        found[f"{name} {metric}"] = [len(curve.values), curve.optimum]
+found["descent"] = [*rb.solve(problem(penalty="l1"), 1.0, solver="simplex").coef]
+found["newton path"] = [*rb.solve_path(problem(), solver="newton", lam_min=1.0).breakpoints]
+for loss in ("hinge", "squared", "logistic", "plackett-luce"):
+    found[f"newton {loss}"] = [*rb.solve(problem(loss=loss), 1.0, solver="newton").coef]
+for loss in ("logistic", "plackett-luce"):
+    one = problem(kernel="rbf", loss=loss)
+    found[f"kernel {loss}"] = [*rb.solve(one, 1.0, solver="newton").coef]
+two = prefs.item_weighted(weight, worse_weight=weight[::-1])
+found["rls"] = [*rb.solve(rb.RankRLSProblem(X, graph=two), 1.0).coef]
+for name, items in dict(dense=X, sparse=csr_array(X)).items():
+    found[f"coordinate {name}"] = [*rb.solve(problem(items), 1.0, solver="coordinate").coef]
+    model = rb.OnlineRankSVM(max_updates=300, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few steps, on purpose: they do not converge
+        found[f"online {name}"] = [*model.fit(items, y, sample_weight=weight).coef_]
+sys.setprofile(None)
+print(json.dumps([found, sorted(ran)]))
 """
 
 
+def compiled_functions():
+    """(file, name) of every function of the package that numba compiles."""
+    decorators = {"njit", "in_place", "inner", "inner_making"}
+    for path in jit.PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                if decorators & {getattr(each, "id", "") for each in node.decorator_list}:
+                    yield str(path), node.name
+
+
 def test_everything_works_without_the_compiler():
-    compiled, plain = (
+    (compiled, _), (plain, ran) = (
         json.loads(
             subprocess.run(
                 [sys.executable, "-c", SOLVE],
@@ -312,6 +342,9 @@ def test_everything_works_without_the_compiler():
         assert np.allclose(
             numbers, [x for x in plain[name] if not isinstance(x, str)], rtol=1e-5, atol=1e-6
         ), name
+    functions, ran = set(compiled_functions()), set(map(tuple, ran))
+    assert {file for file, _ in functions & ran} == {file for file, _ in functions}
+    assert len(functions & ran) > 0.9 * len(functions)  # the others need hundreds of events
 
 
 # Folders that another user could reach
