@@ -24,6 +24,7 @@ from ..registry.solve import solve, solve_path
 from ..registry.solver import auto_options
 from ..selection.curve import (
     ValidationCurve,
+    best_curve,
     disagreement_error,
     largest_within,
     validation_curve,
@@ -242,11 +243,6 @@ class Candidate:
             np.array(self.curve.best).T, self.curve.scale[0] / 10, self.curve.scale[1] * 10
         )
         return float((high / low).max())
-
-    @property
-    def rank(self):
-        """Sort key of candidates: smallest minimum first, then widest interval."""
-        return self.curve.minimum, -self.width
 
 
 def try_kernel(train, validation, kernel, follow, lam_min, lam_max):
@@ -533,8 +529,9 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         See :func:`make_problem`. "rayleigh" requires two levels of y, without queries or
         preferences.
     kernel, gamma, degree, coef0
-        See :func:`kernels_to_try`. A path is computed for each gamma; the smallest minimum wins,
-        then the widest interval.
+        See :func:`kernels_to_try`. A path is computed for each gamma, and
+        :func:`rankbook.selection.curve.best_curve` chooses one: the smallest minimum, then the
+        smallest gamma.
     loss : str, optional
         Loss of "ranksvm", as in :class:`rankbook.RankSVM`; the hinge by default.
     graph : {"full", "star"}, default "full"
@@ -590,7 +587,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     if isinstance(validation.prefs, Preferences):
         validation.prefs.better  # lists them now: a lack of memory ends the command here
     tried = [try_kernel(train, validation, each, follow, low, high) for each in kernels]
-    best = min(tried, key=lambda each: each.rank)
+    best = tried[best_curve([each.curve for each in tried], [each.gamma for each in tried])]
     candidates = [
         dict(
             gamma=each.gamma,

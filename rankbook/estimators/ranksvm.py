@@ -71,6 +71,7 @@ from rankbook.selection.curve import (
     METRICS,
     OF_PAIRS,
     ValidationCurve,
+    best_curve,
     curve_metric,
     largest_within,
     require_probabilities,
@@ -605,7 +606,8 @@ class RankSVMCV(Ranker):
         As in :class:`rankbook.RankSVM`. "auto" takes a solver that computes paths. The curve is
         exact, except with "epsilon" and "newton", whose solutions have a relative gap up to 1e-3.
     gamma : float, None or array-like of float
-        Kernel parameter, or several values, of which the one with the best curve is chosen.
+        Kernel parameter, or several values, of which the one with the best curve is chosen; of
+        equally good ones, the smallest.
     cv : int, splitter or iterable, default 5
         Number of folds (of queries if there are several, else of items); a scikit-learn splitter;
         or pairs of row numbers, as in ``cv=[(training, validation)]``. The final model is fitted to
@@ -857,8 +859,7 @@ class RankSVMCV(Ranker):
         total, k = total_weight(as_loss(self.loss).read_target(prefs)), len(folds)
         curves = [rescale(one.curve, total) for one in found]
         means = [mean_curve(curves[i : i + k]) for i in range(0, len(curves), k)]
-        cost = np.array([-one.optimum if one.maximize else one.optimum for one in means])
-        at = int(np.flatnonzero(cost <= cost.min() + 1e-12)[0])
+        at = best_curve(means, [one.gamma for one in models])
         curve, model, part = means[at], models[at], slice(at * k, (at + 1) * k)
         lam, error = choose_by_folds(curve, curves[part], self.rule)
         model.set_params(lam=lam)

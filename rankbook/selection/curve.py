@@ -5,9 +5,10 @@
 # %% auto #0
 __all__ = ['OF_PAIRS', 'PER_DECADE', 'ENTRIES', 'HALVINGS', 'SHRUNK', 'RELEVANCE', 'METRICS', 'ValidationCurve', 'choose_lambda',
            'distinct_rows', 'signs_of', 'spectral_crossings', 'order_changes', 'require_probabilities', 'mean_log_loss',
-           'curve_metric', 'validation_curve', 'disagreement_error', 'largest_within']
+           'curve_metric', 'validation_curve', 'disagreement_error', 'largest_within', 'best_curve']
 
 # %% ../../nbs/selection/curve.ipynb #c003
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -161,9 +162,9 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     ----------
     curve : ValidationCurve
     rule : {"widest", "largest"}
-        "widest" takes the log-midpoint of the best interval that is widest in log lambda. "largest"
-        takes a point of the best interval with the largest lambdas, a thousandth of its log-width
-        below its upper end.
+        "widest" takes the log-midpoint of the best interval that is widest in log lambda, and of
+        equally wide ones that of the largest lambdas. "largest" takes a point of the best interval
+        with the largest lambdas, a thousandth of its log-width below its upper end.
 
     Returns
     -------
@@ -192,7 +193,8 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     if rule == "largest":
         j, lam = 0, np.exp(log_high[0] - 1e-3 * (log_high[0] - log_low[0]))
     else:
-        j = np.argmax(log_high - log_low)
+        width = log_high - log_low
+        j = np.flatnonzero(width >= width.max() * (1 - 1e-9))[0]  # widths round
         lam = np.exp((log_low[j] + log_high[j]) / 2)
     return float(
         np.clip(lam, np.nextafter(low[j], np.inf), high[j])
@@ -674,3 +676,23 @@ def largest_within(curve: ValidationCurve, excess: float) -> float:
     """
     worse = np.abs(curve.values - curve.optimum) > excess + 1e-12
     return ValidationCurve(curve.breaks, worse.astype(float), curve.scale).choose("largest")
+
+# %% ../../nbs/selection/curve.ipynb #s14
+def best_curve(curves: Sequence[ValidationCurve], gammas: Sequence[float | None]) -> int:
+    """The number of the curve with the best optimum, and of equal ones that of the smallest gamma.
+
+    Parameters
+    ----------
+    curves : sequence of ValidationCurve
+        All to be minimised, or all to be maximised.
+    gammas : sequence of float or None
+        The gamma of each curve, or None.
+
+    Returns
+    -------
+    int
+        Optima are equal if they differ by at most 1e-12, the rounding error of sums of weights.
+    """
+    cost = np.array([-one.optimum if one.maximize else one.optimum for one in curves])
+    equal = np.flatnonzero(cost <= cost.min() + 1e-12)
+    return int(min(equal, key=lambda at: gammas[at] or 0.0))

@@ -392,27 +392,28 @@ class TestSelect:
         gammas = [0.03, 0.3, 3.0]
         result = select_model(larger_mixture, gamma=gammas)
         alone = [select_model(larger_mixture, gamma=gamma) for gamma in gammas]
-        best = min(alone, key=lambda one: (one.best.curve.minimum, -one.best.width))
+        best = min(alone, key=lambda one: (one.best.curve.minimum, one.best.gamma))
         assert result.best.gamma == best.best.gamma and result.solution.lam == best.solution.lam
         assert [row["minimum"] for row in result.candidates] == [
             one.best.curve.minimum for one in alone
         ]
 
-    def test_ties_go_to_the_wider_interval(self, larger_mixture):
-        curve = ValidationCurve(
-            np.array([np.inf, 8.0, 2.0, 0.0]), np.array([0.5, 0.1, 0.3]), (1.0, 16.0)
-        )
-        wider = replace(curve, breaks=np.array([np.inf, 8.0, 1.0, 0.0]))
-        better = replace(curve, values=np.array([0.5, 0.05, 0.3]))
-        candidate = select_model(larger_mixture, graph="star").best
-        order = sorted(
-            (replace(candidate, curve=c) for c in (curve, wider, better)), key=lambda t: t.rank
-        )
-        assert [t.curve for t in order] == [better, wider, curve] and [t.width for t in order] == [
-            4,
-            8,
-            4,
-        ]
+    def test_ties_go_to_the_gamma_that_cross_validation_chooses(self, amount):
+        gammas, ties = [3.0, 0.1, 0.5], 0
+        for seed in range(amount(6, 200)):
+            rng = np.random.default_rng(seed)
+            X = rng.normal(size=(30, 2))
+            y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=30), [-0.5, 0.8]).astype(float)
+            result = select_model(Dataset(X, y), gamma=gammas, seed=seed)
+            train, validation = (result.parts[name] for name in ("train", "validation"))
+            n, p = len(train.y), len(validation.y)
+            X, y = (np.concatenate([a, b]) for a, b in zip(train[1:3], validation[1:3]))
+            folds = [(np.arange(n), np.arange(n, n + p))]
+            model = registry.RankSVMCV(gamma=gammas, cv=folds).fit(X, y)
+            minima = np.array([row["minimum"] for row in result.candidates])
+            ties += (minima == minima.min()).sum() > 1
+            assert result.best.gamma == model.gamma_, seed
+        assert ties > 0.3 * seed
 
     def test_an_interval_beyond_all_breakpoints_has_a_width_of_one(self, larger_mixture):
         far = ValidationCurve(
