@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 from joblib import parallel_config
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
@@ -596,3 +597,16 @@ def test_negative_grades_are_refused_by_their_own_name():
     X = np.arange(12.0)[:, None]
     with pytest.raises(ValueError, match="y has -1.0 at index 0; expected numbers >= 0.0"):
         rb.RankSVMCV("linear", metric="ndcg@10", cv=3).fit(X, np.arange(12.0) % 3 - 1)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared", "plackett-luce"])
+def test_smooth_losses_choose_the_same_lambda_for_dense_and_sparse_items(loss, amount):
+    for seed in range(amount(4, 60)):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 5)) * (rng.random((40, 5)) < 0.6)
+        y = np.clip(np.round(X @ rng.normal(size=5) + rng.normal(size=40)), -1, 1)
+        dense, sparse = (
+            RankSVMCV("linear", loss=loss, cv=3).fit(items, y) for items in (X, csr_array(X))
+        )
+        assert sparse.lam_ == pytest.approx(dense.lam_, rel=1e-3), seed
+        assert sparse.curve_.minimum == pytest.approx(dense.curve_.minimum, abs=1e-12)
