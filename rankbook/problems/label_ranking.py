@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['as_label_scores', 'as_label_kernel', 'row_products', 'LabelMap', 'LabelRankRLSProblem', 'label_spectrum',
-           'LabelRankSVMProblem']
+           'label_rounding', 'LabelRankSVMProblem']
 
 # %% ../../nbs/problems/label_ranking.ipynb #l002
 from functools import cached_property, partial
@@ -316,13 +316,21 @@ class LabelRankRLSProblem(LabelMap, RankRLSProblem):
 
 # %% ../../nbs/problems/label_ranking.ipynb #ls02
 def label_spectrum(L):
-    """Compute t (k - 1,), V (k, k - 1) with V t V' = J L J and columns that sum to 0. O(k^3)."""
+    """Compute t (k - 1,), V (k, k - 1) with V t V' = J L J and columns that sum to 0. O(k^3).
+
+    Eigenvalues that are rounding errors of L are set to 0, so equal labels have equal scores.
+    """
     from scipy.linalg import helmert
 
     H = helmert(len(L)).T
     M = H.T @ L @ H
     t, W = decomposed((M + M.T) / 2)
-    return t, H @ W
+    return np.where(t > label_rounding(L), t, 0.0), H @ W
+
+
+def label_rounding(L):
+    """The rounding error of differences between entries of a label kernel L (k, k)."""
+    return len(L) * np.finfo(float).eps * np.abs(L).max()
 
 # %% ../../nbs/problems/label_ranking.ipynb #l019
 class LabelRankSVMProblem(LabelMap, RankSVMProblem):

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['SMALL', 'CHUNK', 'TINY', 'PAIRS', 'FETCH', 'LeaveOut', 'inverse_at', 'right_sides', 'same_part', 'check_groups',
            'products_of_pairs', 'left_out_residuals', 'downdated_scores', 'without', 'leave_out_predictions',
-           'tie_share', 'merge_ties', 'left_out_scores', 'off_diagonal', 'PairTerms', 'pair_terms', 'pair_blocks',
-           'numbered', 'block_entries', 'leave_pair_out_predictions', 'leave_pair_out']
+           'tie_share', 'rounding_share', 'merge_ties', 'left_out_scores', 'off_diagonal', 'PairTerms', 'pair_terms',
+           'pair_blocks', 'numbered', 'block_entries', 'leave_pair_out_predictions', 'leave_pair_out']
 
 # %% ../../nbs/selection/leave_out.ipynb #c003
 from dataclasses import dataclass
@@ -348,15 +348,22 @@ def _equal_groups(form, items, lams, level):
 def tie_share(path, lams):
     """Tolerance (l,) for ties of left-out scores, as a share of the size of y.
 
-    Eigenvalues have an error of eps times the largest, which costs digits if the smallest plus
-    lambda is small. The zero eigenvalue of each query in the dual form costs none.
+    The zero eigenvalue of each query in the dual form costs no digits.
     """
-    values, graph = path.spectrum.values, path.problem.graph
-    largest = values.max(initial=0.0)
-    positive = values[values > values.size * np.finfo(float).eps * largest]
-    zeros = 0
+    values, graph, zeros = path.spectrum.values, path.problem.graph, 0
     if values.size == path.problem.n_items and graph.kind == "queries":
         zeros = graph.sizes.size
+    return rounding_share(values, lams, zeros)
+
+
+def rounding_share(values, lams, zeros=0):
+    """Relative rounding error (l,) of functions of `values` + lambda, at least TIE_TOL.
+
+    Eigenvalues have an error of eps times the largest, which costs digits if the smallest plus
+    lambda is small. Up to `zeros` of them are known to be 0 and do not count.
+    """
+    largest = values.max(initial=0.0)
+    positive = values[values > values.size * np.finfo(float).eps * largest]
     least = positive.min(initial=largest) if values.size - positive.size <= zeros else 0.0
     ratio = largest / (least + as_lambdas(lams))
     return np.maximum(TIE_TOL, 16 * np.finfo(float).eps * (1.0 + ratio))

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -269,3 +270,60 @@ def test_an_approximate_kernel_of_all_objects_is_exact():
             for p in (None, 8)
         ]
         assert np.allclose(*(model.cv_predictions_ for model in values), atol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+def test_equal_labels_tie(leave_out, kernel):
+    X = np.random.default_rng(0).normal(size=(4, 2))
+    Y = np.random.default_rng(1).integers(0, 3, (4, 3)).astype(float)
+    options = dict(leave_out=leave_out, kernel=kernel, label_kernel="linear")
+    model = rb.LabelRankerCV(lams=[1e-6, 1.0, 100.0], **options).fit(X, Y, labels=[[0.3]] * 3)
+    assert (model.cv_predictions_ == 0).all() and (model.cv_values_ == 0.5).all()
+
+
+def with_digits(leave_out, K, L, Y, lam):
+    """Relative scores (n, k) by functions trained again with 50 digits."""
+    mp, out = mpmath.mp, np.empty(Y.shape)
+    for i, a in np.ndindex(Y.shape):
+        rows = list(zip(*np.nonzero(without(leave_out, Y.shape, i, a))))
+        G = mp.matrix([[K[p[0]][q[0]] * L[p[1]][q[1]] for q in rows] for p in rows])
+        laplacian = np.array([[-float(p[0] == q[0]) for q in rows] for p in rows])
+        laplacian -= np.diag(laplacian.sum(axis=1))
+        laplacian = mp.matrix(laplacian.tolist())
+        A, y = laplacian * G + mp.mpf(lam) * mp.eye(len(rows)), mp.matrix([Y[p] for p in rows])
+        coef = mp.lu_solve(A, laplacian * y)
+        scores = [
+            mp.fsum(c * K[i][q[0]] * L[b][q[1]] for c, q in zip(coef, rows))
+            for b in range(Y.shape[1])
+        ]
+        others = [s for b, s in enumerate(scores) if leave_out == "objects" or b != a]
+        out[i, a] = scores[a] - mp.fsum(others) / len(others)
+    return out
+
+
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+def test_values_far_below_the_largest_eigenvalue_are_exact_for_linear_labels(leave_out):
+    rng = np.random.default_rng(0)
+    X, A = rng.normal(size=(4, 2)), rng.normal(size=(4, 2))
+    Y = rng.integers(0, 4, (4, 4)).astype(float)
+    with mpmath.workdps(50):
+        K, L = ((mpmath.matrix(B) * mpmath.matrix(B).T).tolist() for B in (X, A))
+        problem = rb.LabelRankRLSProblem(X, Y, kernel="linear", label_kernel=A @ A.T)
+        for lam in (1e-10, 1e-13, 1e-16):
+            values, found = dyadic_values(problem, [lam], leave_out)
+            scores = with_digits(leave_out, K, L, Y, lam)
+            assert np.allclose(found[0], scores, rtol=0, atol=1e-12)
+            differ = [i for i in range(len(Y)) if np.ptp(Y[i]) > 0]
+            wrong = [rb.disagreement(Y[i], scores[i]) for i in differ]
+            assert values[0] == pytest.approx(np.mean(wrong), abs=1e-12)
+
+
+def test_orders_that_rounding_errors_hide_are_reported():
+    rng = np.random.default_rng(0)
+    X, Y = np.repeat(rng.normal(size=(6, 2)), 2, axis=1), rng.integers(0, 4, (6, 4))
+    X = np.hstack([X] * 3)  # more features than objects, of rank 2
+    problem = rb.LabelRankRLSProblem(X, Y, kernel="linear")
+    with pytest.warns(RuntimeWarning, match="lams has values up to 1e-15"):
+        values, _ = dyadic_values(problem, [1.0, 1e-15], "objects")
+    assert values[1] == 0.5
