@@ -7,6 +7,7 @@ import scipy.sparse
 import rankbook as rb
 from rankbook.kernels import Kernel
 from rankbook.solvers.rls import solver
+from rankbook.solvers.rls.sparse import SinglePreconditioner
 
 
 @pytest.mark.parametrize("is_sparse", [True, False])
@@ -85,3 +86,19 @@ def test_one_query_takes_few_products(monkeypatch):
     for lam in (1e-2, 1.0, 1e2):
         found = rb.solve(rb.RankRLSProblem(X, y), lam, "rls")
         assert found.info["products"] <= 20 and found.certificate.is_optimal(1e-9)
+
+
+@pytest.mark.parametrize("degree, mean, deviation", [(2, 10.0, 0.1), (3, 100.0, 1.0)])
+def test_what_single_precision_cannot_factor_is_solved_directly(
+    monkeypatch, degree, mean, deviation
+):
+    rng = np.random.default_rng(0)
+    X = rng.normal(mean, deviation, size=(100, 5))
+    problem = rb.RankRLSProblem(X, rng.normal(size=100), kernel=Kernel("poly", degree=degree))
+    with pytest.raises(ArithmeticError, match="single precision"):
+        SinglePreconditioner(problem, 1.0)
+    direct = rb.solve(problem, 1.0, solver="rls")
+    monkeypatch.setattr(solver, "LARGE", 50)
+    found = rb.solve(problem, 1.0, solver="rls")
+    assert found.info["by"] == direct.info["by"] != "conjugate gradients"
+    assert np.array_equal(found.coef, direct.coef)

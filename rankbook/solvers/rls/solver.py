@@ -7,6 +7,8 @@ __all__ = ['COLUMNS', 'LARGEST', 'ENOUGH', 'MOST', 'TRUSTED', 'LARGE', 'FACTORED
            'weight_spectrum', 'weight_equations', 'uses_weights', 'iterated_weights', 'form_of', 'RLSSolver']
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c002
+from contextlib import suppress
+
 import numpy as np
 
 from ...base.limits import require_memory
@@ -134,7 +136,8 @@ class RLSSolver(Solver):
         32,000 dense items. The kernel matrix is not kept if there are many items. Each step then
         takes O(n^2 d), and there are fewer the more directions: for a small lam, a tenth of the
         items is not too many. For 15,000 to 32,000 items the default preconditioner is a Cholesky
-        factor in single precision: O(n^3) time, 4 n^2 bytes, and some ten steps.
+        factor in single precision: O(n^3) time, 4 n^2 bytes, and some ten steps. Where single
+        precision cannot factor the matrix, the direct method follows, with 16 n^2 bytes.
     progress : bool, default False
         Show a bar over the products with the kernel matrix that these steps take.
 
@@ -177,12 +180,15 @@ class RLSSolver(Solver):
         """The solution at one lam > 0."""
         directions, n = self.directions, problem.n_items
         is_iterated = problem.graph.kind != "weighted" and problem.storage != "csr" and n > LARGE
+        precondition = None
         if (directions or is_iterated) and not uses_weights(problem):
             if directions or n > FACTORED:
                 precondition = NystroemPreconditioner(problem, lam, directions or int(10 * n**0.5))
             else:
                 _require(5 * n * n, f"the Cholesky factor of the kernel of {n:,} items")
-                precondition = SinglePreconditioner(problem, lam)
+                with suppress(ArithmeticError):  # too few digits: the direct method follows
+                    precondition = SinglePreconditioner(problem, lam)
+        if precondition is not None:
             coef, count, is_enough = iterated_coefficients(
                 problem, lam, precondition, self.progress
             )

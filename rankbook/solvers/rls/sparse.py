@@ -64,10 +64,7 @@ class SinglePreconditioner:
                 return
             except np.linalg.LinAlgError as error:
                 last = error
-        raise ArithmeticError(
-            "the kernel matrix is indefinite in single precision; use the option directions of "
-            'the solver "rls", or a larger lam.'
-        ) from last
+        raise ArithmeticError("the kernel matrix is indefinite in single precision.") from last
 
     def matrix(self, problem):
         """F' K F (n, n) over `unit`, in single precision."""
