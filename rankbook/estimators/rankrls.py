@@ -529,6 +529,9 @@ class RankRLSCV(RankRLSBase):
         number of folds of the queries, or of the items if there is only one query; a splitter; or
         pairs (training, validation) of rows that together contain all rows. For preferences, "lpo"
         leaves out every two items that are compared.
+        Do not use "loo" to decide whether there is anything to learn: the mean of the rest falls
+        when a high item is left out, so without a signal, or with a large lambda, the disagreement
+        tends to 1 instead of 1/2. "lpo" has no such bias.
     metric : str or callable, default "disagreement"
         A name as for :func:`rankbook.metrics.scorer`, such as "ndcg@10", a metric of
         :mod:`rankbook.metrics`, or a function ``metric(y_true, y_score, qid)`` whose larger values
