@@ -230,10 +230,7 @@ class CountedLogistic(CountedLoss):
 
     def excess(self, scores, e):
         """Bound the loss minus its tangent if each score moves by up to e."""
-        below, level = np.r_[0.0, np.cumsum(self.worse)], np.diff(self.edges)
-        query = np.repeat(self.queries[:-1], np.diff(self.queries))
-        lower = below[np.repeat(self.edges[:-1], level)] - below[query]
-        return float(self.better @ lower) * e**2 / 2
+        return float(self.better @ self._others(self.worse, self.better)[0]) * e**2 / 2
 
 
 class SummedLogistic(SummedLoss):

@@ -167,12 +167,10 @@ class CountedLoss:
 
     def _others(self, worse, better):
         """Sum `worse` below and `better` above the level of each position. O(n)."""
-        begin, sizes = self.edges[:-1], np.diff(self.edges)
-        query = np.searchsorted(self.queries, begin, side="right")
-        below, above = (np.concatenate(([0.0], np.cumsum(each))) for each in (worse, better))
-        lower = below[begin] - below[self.queries[query - 1]]
-        upper = above[self.queries[query]] - above[self.edges[1:]]
-        return np.repeat(lower, sizes), np.repeat(upper, sizes)
+        from rankbook.preferences.counting import sums_around
+
+        starts = np.searchsorted(self.edges, self.queries)
+        return sums_around(*(writable(part) for part in (worse, better, self.edges)), starts)
 
     @cached_property
     def nodes(self):
@@ -467,8 +465,13 @@ def _pair_totals(number, better, worse, level, start):
     All arrays are sorted by query and level. Each item is better than the items of its query that
     precede its level.
     """
-    before = np.r_[0.0, np.cumsum(worse)]
-    return np.bincount(number, better * (before[level] - before[start]))
+    from rankbook.preferences.counting import sums_around
+
+    edges, starts = (
+        np.flatnonzero(np.r_[True, each[1:] != each[:-1], True]) for each in (level, start)
+    )
+    below = sums_around(worse, better, edges, np.searchsorted(edges, starts))[0]
+    return np.bincount(number, better * below)
 
 
 def query_totals(prefs):
