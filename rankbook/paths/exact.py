@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['INACTIVE', 'FREE', 'AT_BOUND', 'EVENT', 'LOG_FULL', 'ROOM_FULL', 'COMPLETE', 'LAM_MIN', 'STALLED', 'DRIFTED',
            'SINGULAR', 'UNBOUNDED', 'TOL', 'DEEP', 'NEAR', 'DEPTH', 'NOISY', 'LISTED', 'Membership', 'first_sets',
-           'first_dual', 'first_sums', 'free_after', 'End', 'count_above', 'sets_at', 'exact_sums', 'PathDual',
-           'solution_at', 'SolutionPath', 'RegularizationPath', 'in_domain', 'Gauge', 'noise_level', 'measured_at',
-           'trusted', 'LabelPath']
+           'first_dual', 'first_sums', 'free_after', 'End', 'count_above', 'sets_at', 'PathDual', 'solution_at',
+           'SolutionPath', 'RegularizationPath', 'in_domain', 'Gauge', 'noise_level', 'measured_at', 'trusted',
+           'LabelPath']
 
 # %% ../../nbs/paths/exact.ipynb #c003
 from bisect import bisect_left, bisect_right
@@ -189,25 +189,6 @@ def _into_box(L, x, lower, upper):
     return lsq_linear(L.T, L.T @ x, (lower, upper), method="bvls", tol=1e-14).x
 
 # %% ../../nbs/paths/exact.ipynb #c011
-def exact_sums(prefs, dual):
-    """P' dual (n,), rounded only once, so it is accurate if large multipliers cancel. O(m + n)."""
-    return _rounded_once(prefs.better, prefs.worse, dual, np.zeros(prefs.n_items))
-
-
-def _rounded_once(better, worse, dual, sums):
-    """`sums` (n,) plus P' dual for numbers `dual` (m,), rounded once. O(m + n).
-
-    `sums` must contain whole numbers.
-    """
-    largest = max(np.abs(dual).max(initial=0.0), np.abs(sums).max(initial=0.0))
-    if largest == 0:
-        return np.zeros(sums.size)
-    unit = 2.0 ** np.ceil(np.log2(largest * (dual.size + 1)) + 1)
-    coarse = (dual + unit) - unit  # multiples of unit / 2^52, whose sums are exact
-    first = sums + item_sums(better, worse, coarse, sums.size)
-    return first + item_sums(better, worse, dual - coarse, sums.size)
-
-
 class PathDual:
     """Multipliers of a path after `count` events, listed only on request.
 
@@ -242,8 +223,8 @@ class PathDual:
     def sums(self):
         """P' dual (n,), rounded once. O(n + |A|) if all weights are equal, otherwise O(m)."""
         if self.is_equal:
-            return _rounded_once(*self.ends, self.free, self.base[:-1])
-        return exact_sums(self.prefs, self.listed())
+            return item_sums(*self.ends, self.free, self.prefs.n_items, self.base[:-1])
+        return self.prefs.rmatvec(self.listed())
 
     def linear(self):
         """The sum of multipliers times margins."""
@@ -303,7 +284,7 @@ def solution_at(path, lam):
         solve, L = _solver_of(_active_rows(problem, dual.A)[1])
         lower = 0.0 if separable else -np.inf
         mu = _into_box(L, solve(dual.margin), lower, np.inf)
-        coef = _rounded_once(*dual.ends, mu, coef)
+        coef = item_sums(*dual.ends, mu, coef.size)
         dual.free = mu if lam == 0 else np.minimum(lam * mu, dual.weight)
     return dict(coef=coef, dual=dual if separable else _answer_at(path, lam)["dual"])
 
@@ -829,7 +810,7 @@ class Gauge:
         prefs = self.problem.prefs
         if self.problem.is_factored:
             return True
-        return not np.bincount(self.copies, exact_sums(prefs, first_dual(prefs))).any()
+        return not np.bincount(self.copies, prefs.rmatvec(first_dual(prefs))).any()
 
 
 def noise_level(problem):

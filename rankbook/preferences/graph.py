@@ -165,9 +165,20 @@ def incidence_matrix(better, worse, n):
     return csr_array((values, columns, np.arange(0, 2 * m + 1, 2)), shape=(m, n))
 
 
-def item_sums(better, worse, dual, n):
-    """Compute P' a (n,), the sums of numbers (m,) of pairs over n items, without P. O(m + n)."""
-    return np.bincount(better, dual, n) - np.bincount(worse, dual, n)
+def item_sums(better, worse, dual, n, start=0.0):
+    """Compute `start` plus P' a (n,), the sums of numbers (m,) of pairs over n items, without P.
+
+    The sums are rounded once, so they are accurate if large numbers cancel. `start`, a number or
+    (n,), must be whole. O(m + n).
+    """
+    rest, largest = dual, max(np.abs(dual).max(initial=0.0), np.abs(start).max(initial=0.0))
+    first = np.zeros(n) + start
+    if 0 < largest < np.inf:
+        unit = 2.0 ** np.ceil(np.log2(largest * (dual.size + 1)) + 1)
+        coarse = (dual + unit) - unit  # multiples of unit / 2^52, whose sums are exact
+        rest = dual - coarse
+        first += np.bincount(better, coarse, n) - np.bincount(worse, coarse, n)
+    return first + (np.bincount(better, rest, n) - np.bincount(worse, rest, n))
 
 # %% ../../nbs/preferences/graph.ipynb #c017s
 def chosen_pairs(better, worse, rows, n):
