@@ -97,9 +97,11 @@ class Logistic:
 
     def conjugate(self, a):
         """a log a + (1 - a) log(1 - a) for a from 0 to 1, else infinite."""
-        from scipy.special import entr
+        from scipy.special import xlog1py, xlogy
 
-        return -entr(a) - entr(1 - a)
+        inside = np.clip(a, 0.0, 1.0)  # log1p keeps the digits of a small a
+        found = xlogy(inside, inside) + xlog1py(1 - inside, -inside)
+        return np.where(a == inside, found, np.inf)
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm011
 class SmoothLoss:
