@@ -530,3 +530,35 @@ def test_a_prior_of_pair_features_needs_pair_features():
     for wrong in (None, np.zeros((200, 1))):
         with pytest.raises(ValueError, match="pairs is True and y has no pair feature"):
             matched(prefs.replaced(pair_features=wrong), pairs=True)
+
+
+@pytest.mark.parametrize(
+    "seeds", [(45, *range(8)), pytest.param(range(8, 300), marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_identical_items_are_never_decided(seeds, kernel):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n = 10
+        X = rng.normal(size=(4, 3))[rng.integers(0, 4, n)]
+        k = rng.integers(0, n, 30)
+        prefs = rb.Preferences(k, (k + rng.integers(1, n, 30)) % n, n_items=n)
+        model = rb.RankSVM(lam=0.3, loss="logistic", kernel=kernel).fit(X, prefs)
+        found = rb.order_intervals(model, X, n_resamples=100)
+        same = (X[:, None] == X).all(axis=-1)
+        assert not found.decided[same].any(), seed
+        i, j = np.nonzero(same)  # their rank intervals overlap, too
+        assert (found.rank_low[i] <= found.rank_high[j]).all(), seed
+
+
+@pytest.mark.parametrize("n", [3, 5, 6, 10])
+@pytest.mark.parametrize("dense", [True, False])
+def test_an_item_that_was_never_compared_has_no_interval(n, dense, monkeypatch):
+    if not dense:
+        monkeypatch.setattr("rankbook.estimators.order_intervals.DENSE", 0)
+    X = [[0.1]] * n + [[0.2]]  # the mean of n times 0.1 is not 0.1
+    prefs = rb.Preferences(np.arange(n - 1), np.arange(1, n), n_items=n + 1)
+    model = rb.RankSVM(lam=1.0, kernel="linear", loss="logistic").fit(X, prefs)
+    found = rb.order_intervals(model, X, n_resamples=100)
+    assert found.group.tolist() == [0] * n + [1]
+    assert found.low[n] == -np.inf and found.high[n] == np.inf
