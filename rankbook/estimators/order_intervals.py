@@ -155,19 +155,27 @@ def determined_groups(problem, X):
     if not problem.is_factored or getattr(problem, "basis", None) is not None:
         return found
     group, compared = compared_groups(problem)
-    total = np.bincount(group, compared).clip(1)
-    centred = lambda f: compared * (f - (np.bincount(group, compared * f) / total)[group])
+    known = np.flatnonzero(compared)
+    origin = np.zeros(group.max() + 1, dtype=np.intp)
+    origin[group[known[::-1]]] = known[::-1]  # the first compared item of each group
+    measured = lambda f: compared * (f - f[origin[group]])  # exactly 0 for equal items
     unit, (n, d) = problem.feature_units, problem.X.shape
     g = np.random.default_rng(0).normal(size=d)
     if n * d <= DENSE:
         rows = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-        rows = np.column_stack([centred(column) for column in (rows * unit).T])
+        rows = np.column_stack([measured(column) for column in (rows * unit).T])
         spanned = np.linalg.lstsq(rows, rows @ g, rcond=None)[0]
     else:
+
+        def returned(u):
+            """The transpose of `measured`."""
+            u = compared * u
+            return u - np.bincount(origin[group], u, n)
+
         rows = LinearOperator(
             (n, d),
-            matvec=lambda v: centred(matvec(problem.X, unit * v.ravel())),
-            rmatvec=lambda u: unit * rmatvec(problem.X, centred(u.ravel())),
+            matvec=lambda v: measured(matvec(problem.X, unit * v.ravel())),
+            rmatvec=lambda u: unit * rmatvec(problem.X, returned(u.ravel())),
         )
         spanned = lsqr(rows, rows.matvec(g), atol=1e-14, btol=1e-14, iter_lim=2000)[0]
     value = matvec(
@@ -619,8 +627,10 @@ def posterior_root(solution, X, n_pairs=0):
     matched : list of (float, float)
         Results of :func:`matched_prior`, for the items and, if there are any, for pair features;
         NaN for a kernel.
+    blur : float
+        Norms of differences of rows up to this size are rounding errors.
     """
-    problem, lam = solution.problem, solution.lam
+    problem, lam, eps = solution.problem, solution.lam, np.finfo(float).eps
     is_linear = problem.is_factored
     f, _ = problem.evaluated(*(None, solution.weights) if is_linear else (solution.coef,))
     bands = problem.summed.evaluate(f, problem.loss.derivative).bands
@@ -637,7 +647,8 @@ def posterior_root(solution, X, n_pairs=0):
                 matched = [
                     matched_prior(k.sum(), v, np.linalg.eigvalsh(B).max()) for k, v, B in parts
                 ]
-            return matvec(X, V * np.sqrt((1 - share) / lam)), matched
+            root = matvec(X, V * np.sqrt((1 - share) / lam))
+            return root, matched, 64 * eps * np.linalg.norm(root, axis=1).max()
         n, p = problem.n_items, X.shape[0]
         what, instead = f"the covariance of {p:,} items", "use a linear kernel, or fewer items"
         require_memory(48 * n**2 + 16 * n * p + 32 * p**2, what, instead)
@@ -655,7 +666,8 @@ def posterior_root(solution, X, n_pairs=0):
         explained = np.linalg.solve(inner, half @ cross.T)
         covariance = (own - explained.T @ explained) / lam
         values, V = np.linalg.eigh(covariance)
-    return V * np.sqrt(values.clip(0)), [(np.nan, np.nan)]
+    blur = np.sqrt(64 * eps * own.diagonal().max() / lam)  # that of a root is a root
+    return V * np.sqrt(values.clip(0)), [(np.nan, np.nan)], blur
 
 
 def seconds_of_root(problem, p):
@@ -672,11 +684,12 @@ def seconds_of_root(problem, p):
 def posterior_draws(solution, X, n_pairs, n_draws, seed):
     """:class:`ScoreDraws` of items X (p, d) from the posterior, and the matched lambda."""
     predicted, group = np.asarray(solution.predict(X)), determined_groups(solution.problem, X)
-    root, ((matched, _), *_) = posterior_root(solution, X, n_pairs)
+    root, ((matched, _), *_), blur = posterior_root(solution, X, n_pairs)
     root = within_groups(root, group)
     moved = root @ np.random.default_rng(seed).normal(size=(root.shape[1], n_draws))
-    of_pairs = lambda i, others, _: np.linalg.norm(root[i] - root[others], axis=1)
-    width = np.linalg.norm(root, axis=1)
+    significant = lambda norms: np.where(norms > blur, norms, 0.0)
+    of_pairs = lambda i, others, _: significant(np.linalg.norm(root[i] - root[others], axis=1))
+    width = significant(np.linalg.norm(root, axis=1))
     return ScoreDraws.of(predicted, group, moved, width, of_pairs), matched
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi28

@@ -327,6 +327,10 @@ class RankSVMProblem(Tabled, KernelMap):
         :meth:`rankbook.problems.losses.L2.certificate`.
         """
         coef = weights if coef is None and self.signs is not None else coef
+        if not (dual is None or hasattr(dual, "multipliers")):
+            dual = np.asarray(dual)
+            if dual.shape != self.dual_shape:
+                raise ArgumentError(f"dual has shape {dual.shape}", f"shape {self.dual_shape}")
         return self.penalty.certificate(self, lam, coef, dual, weights)
 
 # %% ../../nbs/problems/ranksvm.ipynb #hs03

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['NoLoss', 'block_loss', 'BandsAt', 'Bands', 'evaluate_block', 'bands_of', 'totals_of', 'totals_at', 'totalled',
-           'BlockedLoss', 'block_full_gradient', 'block_rise', 'BlockPreferences', 'BlockRankSVMProblem']
+           'BlockedLoss', 'block_full_gradient', 'block_rise', 'block_excess', 'BlockPreferences',
+           'BlockRankSVMProblem']
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb03
 from dataclasses import dataclass, replace
@@ -56,6 +57,10 @@ class NoLoss:
         return np.zeros(self.n_items)
 
     def largest_rise(self, scores, noise=0.0):
+        """Return 0."""
+        return 0.0
+
+    def excess(self, scores, e):
         """Return 0."""
         return 0.0
 
@@ -178,6 +183,10 @@ class BlockedLoss:
         """Largest score difference of a preference, better minus worse item; 0 below the noise."""
         return self.blocks.reduce(block_rise, self.losses, scores, noise, combine=max)
 
+    def excess(self, scores, e):
+        """Upper bound on a smooth loss minus its tangent if each score changes by up to e."""
+        return self.blocks.reduce(block_excess, self.losses, scores, e)
+
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb09
 def block_full_gradient(summed):
     """Score gradient (n,) of one block for multipliers a = c."""
@@ -187,6 +196,11 @@ def block_full_gradient(summed):
 def block_rise(summed, scores, noise):
     """Largest score difference of a preference of one block."""
     return summed[0].largest_rise(scores, noise)
+
+
+def block_excess(summed, scores, e):
+    """Upper bound on the loss of one block minus its tangent."""
+    return summed[0].excess(scores, e)
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb12
 class BlockPreferences:

@@ -1,8 +1,11 @@
 """Both bounds of a certificate hold where rounding is all there is, against 80 digits."""
 
+from contextlib import suppress
+
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import rankbook as rb
 
@@ -138,3 +141,154 @@ def test_no_bound_of_a_ranking_svm_is_on_the_wrong_side(seeds):
             bound = dual_objective(K, prefs, dual, lam, loss)
             assert proof.dual <= max(bound, 0), seed
             assert proof.dual <= proof.primal and proof.gap >= 0
+
+
+def cost(t, loss):
+    """The loss of a shortfall t of the margin 1, for weight 1."""
+    if loss == "logistic":
+        return mp.log1p(mp.exp(t - 1)) if t < 150 else t - 1
+    return max(mp.mpf(0), t) ** (2 if loss == "squared" else 1)
+
+
+def times(z, w):
+    return sum(a * b for a, b in zip(z, w))
+
+
+def on_margins(Z, c, lam, w):
+    """The best weights with the preferences on the same side of their margins as at w (hinge)."""
+    t = [1 - times(z, w) for z in Z]
+    near = mp.mpf(10) ** -9 * max(1, *map(abs, t))
+    short = [(ci, z) for ci, z, ti in zip(c, Z, t) if ti > near]
+    w, basis = [sum(ci * z[j] for ci, z in short) / lam for j in range(len(w))], []
+    for z in (z for z, ti in zip(Z, t) if abs(ti) <= near):  # move onto these margins
+        length, rest, level = mp.sqrt(times(z, z)), z, mp.mpf(1)
+        for q, at in basis:
+            part = times(z, q)
+            rest, level = [a - part * b for a, b in zip(rest, q)], level - part * at
+        left = mp.sqrt(times(rest, rest))
+        if left > mp.mpf(10) ** -12 * length:
+            basis.append(([a / left for a in rest], level / left))
+    for q, at in basis:
+        w = [a + (at - times(w, q)) * b for a, b in zip(w, q)]
+    return w
+
+
+def newton_step(Z, c, lam, w, loss):
+    H, b = lam * mp.eye(len(w)), mp.matrix([-lam * v for v in w])
+    for ci, z in zip(c, Z):
+        t = 1 - times(z, w)
+        slope, bend = 2 * max(t, 0), 2 * (t > 0)
+        if loss == "logistic":
+            slope = 1 / (1 + mp.exp(1 - t))
+            bend = slope * (1 - slope)
+        for j, x in enumerate(z):
+            b[j] += ci * slope * x
+            for k, y in enumerate(z):
+                H[j, k] += ci * bend * x * y
+    return [a + x for a, x in zip(w, mp.lu_solve(H, b))]
+
+
+def weighed(seed):
+    """Few items on few places, preferences of weights over 6 or 16 decades, and a lambda."""
+    rng = np.random.default_rng(seed)
+    n, d, half = int(rng.integers(3, 10)), int(rng.integers(1, 4)), (3, 8)[seed % 2]
+    X = rng.integers(0, 3, (n, d)).astype(float)
+    if seed % 3 == 0:
+        X = np.round(rng.normal(size=(n, d)), int(rng.integers(1, 9)))
+    X = X[rng.integers(0, n, n)] if seed % 5 == 0 else X
+    y, qid = rng.integers(0, 4, n).astype(float), rng.integers(0, 2, n)
+    y[0] = y[1:].max() + 1
+    if seed % 7 == 0 or not any(len(set(y[qid == q])) > 1 for q in (0, 1)):
+        qid = np.zeros(n, int)
+    prefs = rb.Preferences.from_scores(y, qid)
+    prefs = prefs.item_weighted(*(10.0 ** rng.uniform(-half, half, n) for _ in range(2)))
+    return X, y, qid, prefs, 10.0 ** rng.uniform(-3, 3)
+
+
+FORMS = ("dense", "float32", "sparse", "listed", "blocks")
+
+
+@pytest.mark.filterwarnings("ignore:the solver")
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(10),
+        *(pytest.param(range(a, a + 333), marks=pytest.mark.slow) for a in range(10, 3340, 333)),
+    ],
+)
+def test_bounds_hold_for_weights_over_16_decades(seeds, loss):
+    for seed in seeds:
+        X, y, qid, prefs, lam = weighed(seed)
+        listed = rb.Preferences(prefs.better, prefs.worse, len(y), prefs.weight)
+        form, rng = FORMS[seed % 5], np.random.default_rng(seed)
+        options = dict(kernel="linear", loss=loss)
+        if form == "blocks":
+            columns = X, y, qid, prefs.better_weight, prefs.worse_weight
+            parts = ([each[qid == q] for each in columns] for q in set(qid.tolist()))
+            blocks = rb.Blocks([rb.Block(*part[:4], worse_weight=part[4]) for part in parts])
+            problem = rb.BlockRankSVMProblem(blocks, loss=loss)
+        else:
+            X = X.astype(np.float32) if form == "float32" else X
+            items = csr_array(X) if form == "sparse" else X
+            problem = rb.RankSVMProblem(items, listed if form == "listed" else prefs, **options)
+        X = X.astype(float)
+        answers = [rb.solve(problem, lam, "newton")]
+        if loss != "logistic":  # a second opinion on the minimum
+            with suppress(ArithmeticError):
+                other = rb.RankSVMProblem(X, listed, **options)
+                answers.append(rb.solve(other, lam, "interior"))
+        found = [np.asarray(each.weights) for each in answers]
+        Z = [list(vector(X[k]) - vector(X[l])) for k, l in zip(prefs.better, prefs.worse)]
+        c, exact_lam = list(vector(prefs.weight)), mp.mpf(float(lam))
+
+        def value(w):
+            return exact_lam / 2 * times(w, w) + sum(
+                ci * cost(1 - times(z, w), loss) for ci, z in zip(c, Z)
+            )
+
+        minimum = mp.inf
+        for w in (list(vector(w)) for w in found):
+            for _ in range(1 if loss == "hinge" else 8):
+                minimum = min(minimum, value(w))
+                step = on_margins if loss == "hinge" else newton_step
+                w = step(Z, c, exact_lam, w, *(() if loss == "hinge" else (loss,)))
+            minimum = min(minimum, value(w))
+        moved = found[0] * (1 + 10.0 ** rng.uniform(-10, -2) * rng.normal(size=found[0].size))
+        tried = [(problem.certificate(lam, weights=w), w) for w in (*found, moved, 0 * moved)]
+        for proof, w in [*((a.certificate, w) for a, w in zip(answers, found)), *tried]:
+            assert proof.dual <= minimum, (seed, form, proof.rounding)
+            assert proof.primal >= value(list(vector(w))), (seed, form, proof.rounding)
+
+
+@pytest.mark.filterwarnings("ignore:the solver")
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])
+@pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 400), marks=pytest.mark.slow)])
+def test_no_order_of_identical_items_is_proven(seeds, loss):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n, m = int(rng.integers(5, 16)), int(rng.integers(8, 30))
+        X = rng.normal(size=(n, 2))[rng.integers(0, 4, n)] * 10.0 ** rng.uniform(-2, 2)
+        k = rng.integers(0, n, m)
+        weight = rng.choice([0.1, 1, 5], m) if seed % 2 == 0 else 10.0 ** rng.uniform(-8, 8, m)
+        prefs = rb.Preferences(k, (k + rng.integers(1, n, m)) % n, n_items=n, weight=weight)
+        kernel = ("rbf", "linear", "poly")[seed % 3]
+        gamma = None if kernel == "linear" else 0.5
+        problem = rb.RankSVMProblem(X, prefs, kernel, gamma, loss=loss)
+        i, j = np.triu_indices(n, 1)
+        same = (X[i] == X[j]).all(axis=1)
+        with suppress(ArithmeticError):  # no solution, no proof
+            solution = rb.solve(problem, 10.0 ** rng.uniform(-3, 1))
+            assert not solution.proven(i, j)[same].any(), (seed, kernel)
+
+
+def test_multipliers_of_another_shape_are_refused():
+    prefs = rb.Preferences.from_scores([0, 1, 2])
+    for options in ({}, {"kernel": "linear"}, {"kernel": "linear", "penalty": "l1"}):
+        for loss in ("hinge", "squared"):
+            problem = rb.RankSVMProblem([[0.0], [1.0], [3.0]], prefs, loss=loss, **options)
+            coef = np.zeros(problem.coef_shape)
+            for dual in (np.zeros(2), np.zeros((3, 1)), 0.0):
+                with pytest.raises(ValueError, match=r"dual has shape .*shape \(3,\)"):
+                    problem.certificate(1.0, coef, dual)
+            assert problem.certificate(1.0, coef, [0.0, 0.0, 0.0]).dual == 0
