@@ -79,6 +79,11 @@ class Tabled:
         return as_html([(type(self).__name__, ""), *self._facts()])
 
 
+def columns_of(table):
+    """Return the columns of a data frame, () of anything else and of a polars LazyFrame."""
+    return table.columns if hasattr(table, "shape") and hasattr(table, "columns") else ()
+
+
 def refuse_unread(name, value):
     """Refuse objects without values: None, polars LazyFrames, arrays with masked entries."""
     if value is None:

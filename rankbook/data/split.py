@@ -160,9 +160,9 @@ def scaling(X):
         If a column is so large or so small that its variance is not a floating-point number.
     """
     blocks = X if isinstance(X, BlocksLike) else Blocks([CheckedBlock(X, None)])
-    sparse, n, total, low, high = blocks.reduce(extent, blocks.items, combine=extent_of_both)
-    constant = low == high  # the computed deviation of 0.1, 0.1, 0.1 is not exactly 0
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below, in words
+        sparse, n, total, low, high = blocks.reduce(extent, blocks.items, combine=extent_of_both)
+        constant = low == high  # the computed deviation of 0.1, 0.1, 0.1 is not exactly 0
         centre = total / n
         deviation = np.sqrt(blocks.reduce(squares, blocks.items, centre) / n)
     for j in np.flatnonzero(~np.isfinite(deviation) | ~constant & (deviation == 0)):

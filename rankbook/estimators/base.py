@@ -21,7 +21,7 @@ from ..base.errors import ArgumentError, Assumption
 from ..base.estimator import Function
 from ..base.limits import refuse_huge, warn, within_memory
 from ..base.progress import interruptible, telling_compilation
-from ..base.tables import as_html
+from ..base.tables import as_html, columns_of
 from ..base.types import Items
 from rankbook.base.validation import (
     as_array,
@@ -451,7 +451,7 @@ def require_joined(given, fold_by):
     A table of pairs has rows of its own, and so have groups of preferences, see `fold_by`.
     """
     rows = {name: given[name] for name in OF_ITEMS if name in given}
-    are_pairs = {"winner", "loser"} <= set(getattr(given.get("y"), "columns", ()))
+    are_pairs = {"winner", "loser"} <= set(columns_of(given.get("y")))
     pairs = dict(preferences=given.get("preferences"))
     if are_pairs:
         pairs = dict(y=rows.pop("y"))
@@ -464,7 +464,7 @@ def note_ids(X=None, y=None, qid=None, preferences=None, **others):
     """Warn if X has a column of query ids, and no query ids are passed."""
     if qid is not None or preferences is not None or isinstance(y, Preferences | Orders):
         return
-    for name in X.columns if hasattr(X, "columns") and hasattr(X, "shape") else ():
+    for name in columns_of(X):
         if isinstance(name, str) and name.lower() in ("qid", "query_id"):
             warn(
                 Assumption(

@@ -19,6 +19,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.limits import within_memory
 from ..base.ownership import own
+from ..base.tables import columns_of
 from ..base.types import Items, KernelLike, Seed, SolverLike
 from rankbook.base.validation import (
     as_array,
@@ -109,7 +110,7 @@ def refuse_long_table(X, y):
 
     These are data frames of three columns with text, or with another number of rows than X.
     """
-    columns, n = list(getattr(y, "columns", ())), X.shape[0]
+    columns, n = list(columns_of(y)), X.shape[0]
     if len(columns) != 3 or len(y) == n and text_in(as_array("y", y)) is None:
         return
     object, label, score = map(repr, columns)

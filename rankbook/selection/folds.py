@@ -228,6 +228,8 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
             f"cv is {cv!r} and groups is None",
             f"the group of each {each} with fold_by={way!r}, or of each item with fold_by='group'",
         )
+    if groups is None and hasattr(cv, "split"):
+        number = None  # scikit-learn's splitters warn of groups that they do not use
     if by == "pair":
         pairs = np.column_stack([prefs.better, prefs.worse])
         parts = deal_folds(cv, pairs, prefs.weight, number, rng)

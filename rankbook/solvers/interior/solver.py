@@ -82,8 +82,8 @@ def central(program, short, mu):
         return [np.where(short > 0, (root + short) / (2 * program.curvature), below)]
     b = short * program.weight / (2 * mu)
     root, half = np.sqrt(1 + b**2), program.weight / 2
-    up = half * np.where(b > 0, 1 + b / (1 + root), (1 + 1 / (root - b)) / (1 + root))
-    down = half * np.where(b > 0, (1 + 1 / (root + b)) / (1 + root), 1 - b / (1 + root))
+    near, far = (1 + 1 / (root + np.abs(b))) / (1 + root), 1 + np.abs(b) / (1 + root)
+    up, down = (half * np.where(b > 0, *pair) for pair in ((far, near), (near, far)))
     return [up, down]
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #s010

@@ -206,7 +206,11 @@ class NewtonSolver(Solver):
                     f"start has coefficients of shape {shape}", f"{problem.coef_shape}"
                 )
             start = self.start.weights[columns] if is_factored else small.X.T @ self.start.coef
-        with progress_bar(self.progress, "steps") as tell:
+        # squares overflow at lambdas near the smallest numbers; the certificate judges the result
+        with (
+            progress_bar(self.progress, "steps") as tell,
+            np.errstate(over="ignore", invalid="ignore"),
+        ):
             watch = lambda point, width: tell(
                 next(done), f"gap {point.gap / max(1.0, point.value):.1e}"
             )
