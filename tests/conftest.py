@@ -1,11 +1,13 @@
 """What every test may rely on.
 
-Data if there are any, no network, the same words on stderr on every run, --slow.
+Data if there are any, no network, the same words on stderr on every run, --slow, --peers.
 """
 
 import os
 import shutil
+import signal
 import socket
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,9 +20,16 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 import numpy as np  # noqa: E402  (it reads these when it is imported)
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # a shell starts jobs in the background so, and the processes that tests interrupt inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="run the tests marked slow, too")
+    parser.addoption(
+        "--peers", action="store_true", help="fail where a package to compare with is missing"
+    )
 
 
 def pytest_collection_modifyitems(config, items):
@@ -30,6 +39,12 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "data_dir" in getattr(item, "fixturenames", ()):
             item.add_marker("data")
+        if "amount" in getattr(item, "fixturenames", ()) and config.getoption("--slow"):
+            item.add_marker("slow")
+        peers = [name for marker in item.iter_markers("peer") for name in marker.args]
+        missing = [name for name in peers if find_spec(name) is None]
+        if missing and not config.getoption("--peers"):
+            item.add_marker(pytest.mark.skip(reason=f"peer: {missing[0]} is not installed"))
         if item.get_closest_marker("data") and not folder:
             item.add_marker(
                 pytest.mark.skip(reason="data: RANKBOOK_DATA names no folder of data files")
@@ -100,7 +115,10 @@ def no_notice():
 
 @pytest.fixture(scope="session")
 def amount(request):
-    """A function of two amounts: the first for a quick run, the second with --slow."""
+    """A function of two amounts: the first for a quick run, the second with --slow.
+
+    A test that asks for it is marked `slow` in a run with --slow.
+    """
     return lambda quick, slow: slow if request.config.getoption("--slow") else quick
 
 

@@ -88,6 +88,7 @@ SLOW = {"dask": [pytest.mark.slow]}  # starts clusters of other processes: a min
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=SLOW.get(n, ())) for n in NAMES if n not in ALONE]
 )
+@pytest.mark.filterwarnings("ignore:Starting with pandas version 4.0:DeprecationWarning:lifelines")
 def test_each_runs_on_tiny_data(name):
     module = part(name)
     rows = list(module.rows("tiny", {}))
@@ -173,8 +174,9 @@ def test_the_default_lambda_is_compared_on_every_set_by_every_method():
 
 
 @pytest.mark.slow
+@pytest.mark.peer("lifelines")
+@pytest.mark.filterwarnings("ignore:Starting with pandas version 4.0:DeprecationWarning:lifelines")
 def test_survival_times_are_ordered_beside_cox():
-    pytest.importorskip("lifelines")
     module = part("concordance")
     found = list(module.rows("tiny", {}))
     assert {row.data for row in found} == set(module.SETS)

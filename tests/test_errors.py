@@ -3489,11 +3489,13 @@ def named(rows):
 
 
 @pytest.mark.parametrize("call, kind, pattern", named(WITHOUT_FILES))
+@pytest.mark.filterwarnings("ignore:not converged after 1,000 steps")
 def test_the_message_names_what_the_caller_wrote(call, kind, pattern):
     complains(call, kind, pattern)
 
 
 @pytest.mark.parametrize("call, kind, pattern", named(WITH_FILES))
+@pytest.mark.filterwarnings("ignore:not converged after 1,000 steps")
 def test_the_message_of_data_names_what_the_caller_wrote(call, kind, pattern, tmp_path):
     complains(lambda: call(tmp_path), kind, pattern)
 
@@ -3513,6 +3515,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore:not converged after 1,000 steps")
 def test_a_fit_that_fails_leaves_the_earlier_one_as_it_was(name):
     make, y = MODELS[name]
     model = make().fit(X, y)

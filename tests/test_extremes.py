@@ -252,6 +252,7 @@ def test_an_eigenvalue_is_judged_by_the_largest_one_however_many_items_there_are
     ],
     ids=["one item", "a tie", "two queries"],
 )
+@pytest.mark.filterwarnings("ignore:[12] of [23] queries have a single item")
 def test_the_first_block_may_have_no_preference(make, first):
     X, y, qid = np.eye(2), [0.0, 1.0], [1, 1]
     model = make().partial_fit(first[0], first[1], first[2])

@@ -626,3 +626,91 @@ def test_readme_shows_what_the_commands_print(tmp_path):
 def test_no_compiled_code_is_kept_in_the_repository():
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
     assert not re.findall(r"^.*\.(?:nbi|nbc|pyc)$", tracked, re.MULTILINE)
+
+
+# The gate
+
+
+def workflows():
+    """(name, contents) of each workflow."""
+    for file in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        yield file.stem, yaml.safe_load(file.read_text("utf-8"))
+
+
+def test_actions_are_pinned_by_commit():
+    text = "\n".join(
+        file.read_text("utf-8") for file in (ROOT / ".github" / "workflows").glob("*.yml")
+    )
+    used = re.findall(r"uses: (.*)", text)
+    pinned = [re.fullmatch(r"([\w-]+/[\w-]+)@[0-9a-f]{40} # v[\d.]+", each) for each in used]
+    assert used and all(pinned)
+    names = [each[1] for each in pinned]
+    assert len(set(used)) == len(set(names))  # one version of each
+    updates = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text("utf-8"))["updates"]
+    assert "github-actions" in [each["package-ecosystem"] for each in updates]
+
+
+def test_a_job_that_may_write_runs_no_code_of_ours():
+    publishing = []
+    for name, workflow in workflows():
+        assert workflow["permissions"] == {"contents": "read"}
+        for job in workflow["jobs"].values():
+            if "permissions" in job:
+                publishing.append(name)
+                assert all("run" not in step for step in job["steps"])
+                assert not any("checkout" in step["uses"] for step in job["steps"])
+    assert publishing == ["pages", "publish"]
+
+
+def test_the_nightly_workflow_runs_every_part():
+    parts = re.search(r"^parts=\((.*)\)$", (ROOT / ".ci" / "run").read_text("utf-8"), re.M)[1]
+    (job,) = dict(workflows())["nightly"]["jobs"].values()
+    assert job["strategy"]["matrix"]["part"] == parts.split()
+    assert set(parts.split()) >= {"solvers", "data", "rest", "bounds", "peers"}
+
+
+def test_the_gate_tells_changed_numbers_from_a_broken_tool(tmp_path):
+    """No program that is missing, or fails, ends with the status of changed numbers."""
+    changed = from_tools("notebooks", "DIFFERENT")
+    assert f"tools/notebooks.py --compare </dev/null || [ $? -eq {changed} ]" in (
+        ROOT / ".ci" / "run"
+    ).read_text("utf-8")
+    commands = (
+        [sys.executable, tmp_path / "no-such-script.py"],
+        [sys.executable, ROOT / "tools" / "notebooks.py", "--compare", "no/such/notebook"],
+        [sys.executable, ROOT / "tools" / "notebooks.py", "--compared"],
+        [sys.executable, "-c", "import no_such_module"],
+    )
+    for command in commands:
+        assert subprocess.run(command, capture_output=True).returncode not in (0, changed)
+
+
+def test_no_comparison_with_a_peer_is_skipped_by_itself(settings):
+    """The marker `peer` skips them, so that the nightly stage can select and demand them."""
+    peers = "choix|lightgbm|xgboost|statsmodels|sksurv|lifelines|ir_measures"
+    skips = re.compile(rf'importorskip\(\s*"(?:{peers})\b')
+    tests = [*(ROOT / "tests").rglob("test_*.py"), ROOT / "tests" / "conftest.py"]
+    assert [file.name for file in tests if skips.search(file.read_text("utf-8"))] == []
+    modules = dict(sksurv="scikit-survival", cwl="ir-measures", ir_measures="ir-measures")
+    installed = settings["peers_requirements"] + settings["dev_requirements"]
+    installed += settings["survival_requirements"]
+    text = "\n".join(file.read_text("utf-8") for file in tests)
+    for names in re.findall(r"mark\.peer\((.*?)\)", text):
+        for name in re.findall(r'"(\w+)"', names):
+            assert modules.get(name, name) in installed
+
+
+@pytest.mark.parametrize("given, outcome", [([], "1 skipped"), (["--peers"], "1 failed")])
+def test_a_missing_peer_fails_where_peers_are_demanded(given, outcome, tmp_path):
+    (tmp_path / "test_peer.py").write_text(
+        "import pytest\n\n\n@pytest.mark.peer('no_such_peer')\n"
+        "def test_beside_it():\n    import no_such_peer  # noqa: F401\n"
+    )
+    config = ["-c", ROOT / "pyproject.toml", "-p", "conftest", "-p", "no:cacheprovider"]
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", *config, tmp_path, *given],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "tests")},
+        capture_output=True,
+        text=True,
+    )
+    assert outcome in result.stdout, result.stdout + result.stderr

@@ -624,6 +624,7 @@ DOUBLED = {"halves", "copies", "queries_twice"}  # which make ties, so that brea
 
 @pytest.mark.parametrize("seeds", [[0], pytest.param(range(1, 9), marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "solver"), PATHS)
+@pytest.mark.filterwarnings("ignore:n_components is reduced from 20 to 10")
 def test_whole_paths(name, solver, seeds):
     """Breakpoints, events, and scores between all breakpoints, after each transformation."""
     method = METHODS[name]

@@ -126,6 +126,7 @@ def test_as_it_comes(estimator, check):
 
 @checks(*OTHER_SETTINGS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:approximate_kernel is 8, and 4 items are used")
 def test_in_another_setting(estimator, check):
     check(estimator)
 

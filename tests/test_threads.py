@@ -58,7 +58,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.filterwarnings("ignore:the relative gap")
+@pytest.mark.filterwarnings("ignore:the solver 'subgradient .* reached a relative gap")
 def test_a_problem_that_is_solved_by_eight_threads(kind):
     """Several lambdas, on a problem that nobody has touched yet.
 

@@ -4,7 +4,7 @@
                                                     of any fails
     python tools/notebooks.py selection/curve [...] only these
     python tools/notebooks.py --write [...]         keep the outputs in the notebooks, cleaned
-    python tools/notebooks.py --compare [...]       exit with 2 where no cell fails and an output
+    python tools/notebooks.py --compare [...]       exit with 10 where no cell fails and an output
                                                     is not the stored one: words to the letter,
                                                     numbers and places in pictures but for rounding,
                                                     and the numbers of a cell tagged `measured` not
@@ -34,7 +34,7 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "nbs"
 SECONDS_A_CELL, WORKERS = 600, 2
-FAILED, DIFFERENT = 1, 2  # what the script exits with
+FAILED, DIFFERENT = 1, 10  # what the script exits with; a Python without the script exits with 2
 LINES, LINE = 12, 160  # of each difference are told, and letters of a line
 # Another processor adds in another order: numbers may differ by this share, or this much where they
 # stand for nothing but rounding, and places in a picture by some points.

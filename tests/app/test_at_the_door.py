@@ -1,6 +1,7 @@
 """One row a file: what `rankbook rank` and Python read from it, worked out by hand."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -180,9 +181,14 @@ def test_files_are_read_as_they_say(text, options, known, kind, tmp_path, monkey
         arguments[word.lstrip("-")] = value
     form = arguments.pop("form", None)
     halves = {} if form == "orders" or text.startswith("ranking") else dict(ties="half")
-    prefs = reader(file, form, **halves, **arguments)
+    with warnings.catch_warnings(record=True) as assumed:
+        warnings.simplefilter("always")
+        prefs = reader(file, form, **halves, **arguments)
     assert weights(prefs) == preferences(known)
-    rows = json.loads(done("rank", file, *options, "--json"))["items"]
+    result = run("rank", file, *options, "--json")
+    for each in assumed:  # the command prints what the reader assumes
+        assert each.category is rb.Assumption and str(each.message) in result.stderr
+    rows = json.loads(result.stdout)["items"]
     assert {row["item"] for row in rows} == {name for pair in preferences(known) for name in pair}
 
 
@@ -238,7 +244,8 @@ def test_names_meet_across_types_and_files(tmp_path, monkeypatch):
     (tmp_path / "votes.csv").write_text("winner,loser\n76,12\n12,007\n")
     for file in ("items.csv", "items.parquet"):
         done("fit", file, "--name", "name", "--preferences", "votes.csv", "-o", "m.rankbook")
-    prefs = rb.read_preferences("votes.csv", items=[76, 12, 7, "Heat", "007"])
+    with pytest.warns(rb.Assumption, match="^items: the names '7' and '007' differ only by"):
+        prefs = rb.read_preferences("votes.csv", items=[76, 12, 7, "Heat", "007"])
     assert prefs.better.tolist() == [0, 1] and prefs.worse.tolist() == [1, 4]
     assert rb.Preferences.from_pairs([(76, "Heat"), ("76", 12)]).items == ("76", "Heat", "12")
 
@@ -381,7 +388,8 @@ def test_spaces_in_quotes_belong_to_the_winner_too(tmp_path):
 def test_ids_written_as_floats_and_empty_ties(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_text("home,away,winner\n107,100,107.0\n100,114,\n107,114,114.0\n")
-    found = rb.read_preferences("t.csv", ties="half", results={"": "tie"})
+    with pytest.warns(rb.Assumption, match="'winner' is the result; home= and away= name"):
+        found = rb.read_preferences("t.csv", ties="half", results={"": "tie"})
     assert weights(found) == preferences("107>100 100=114 114>107")
     assert "pass --results =tie" in run("rank", "t.csv").stderr
     rows = json.loads(done("rank", "t.csv", "--results", "=tie", "--json"))["items"]

@@ -557,13 +557,15 @@ def test_json_has_the_numbers_in_full(letor):
     assert [row["kendall_tau"] for row in rows] == [None if t != t else t for t in taus.tolist()]
 
 
+@pytest.mark.peer("ir_measures")
 class TestRuns:
     """Runs in TREC's format, beside trec_eval's own code by ir_measures."""
 
     @staticmethod
     def by_trec_eval(run_file, qid, names, y):
         """NDCG@10 of each query, in the order of sorted ids, with gains 0, 1 and 3."""
-        ir = pytest.importorskip("ir_measures")
+        import ir_measures as ir
+
         qrels = [ir.Qrel(str(q), name, int(grade)) for q, name, grade in zip(qid, names, y)]
         measure = ir.nDCG(gains={0: 0, 1: 1, 2: 3}) @ 10
         found = ir.iter_calc([measure], qrels, ir.read_trec_run(str(run_file)))

@@ -52,6 +52,7 @@ def test_a_log_of_clicks():
     assert data.index[scores.argmax()] == best[1].split(",")[2]
 
 
+@pytest.mark.peer("ir_measures")
 def test_a_fold_of_letor():
     """One `select` with three files, and a run that trec_eval reads."""
     rng = np.random.default_rng(1)
@@ -64,7 +65,8 @@ def test_a_fold_of_letor():
     said = done("select", "train.txt", *parts, "--kernel", "linear", "--save", "m.rankbook")
     assert "80 train (8 queries), 80 validation (8 queries), 80 test (8 queries)" in said
     done("predict", "m.rankbook", "test.txt", "-o", "run.trec")
-    ir = pytest.importorskip("ir_measures")
+    import ir_measures as ir
+
     test = rb.read_table("test.txt")
     grades = zip(test.qid, test.item_names, test.y)
     qrels = [ir.Qrel(str(q), name, int(grade)) for q, name, grade in grades]

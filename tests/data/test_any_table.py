@@ -106,8 +106,8 @@ def coded(rng, first, second, ahead, style):
 
 
 @pytest.fixture(scope="module")
-def count(request):
-    return 2000 if request.config.getoption("--slow") else 80
+def count(amount):
+    return amount(80, 2000)
 
 
 def votes_of(rng):

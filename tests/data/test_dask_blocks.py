@@ -303,6 +303,7 @@ def test_what_is_refused(client, change, error, words):
         rb.dask_blocks(**given)
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning:dask")
 def test_columns_of_a_frame_of_small_files(client, tmp_path):
     X, y, qid, _ = data()  # Dask reads files together for a column, and not for the whole frame
     frame = pd.DataFrame(X, columns=list("abcde")).assign(y=y, q=qid)

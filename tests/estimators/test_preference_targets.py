@@ -283,7 +283,10 @@ def test_a_search_that_drops_query_ids_finds_nothing():
         grid = GridSearchCV(pipeline(), dict(ranksvm__lam=LAMS), scoring=scoring, **options)
         with pytest.raises(ValueError, match="the model was fitted with query ids"):
             clone(grid).set_params(error_score="raise").fit(X, Y, **calls)
-        with pytest.warns(UserWarning, match="the model was fitted with query ids"):
+        with (
+            pytest.warns(UserWarning, match="the model was fitted with query ids"),
+            pytest.warns(UserWarning, match="of the test scores are non-finite"),
+        ):
             grid.fit(X, Y, **calls)
         assert np.isnan(grid.cv_results_["mean_test_score"]).all()
     with pytest.raises(ValueError, match="the model was fitted with query ids"):

@@ -13,10 +13,12 @@ def standardised(table, time, event):
     return (X - X.mean(0)) / X.std(0), table[time].to_numpy(float), table[event].to_numpy(bool)
 
 
+@pytest.mark.peer("lifelines")
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.filterwarnings("ignore:Starting with pandas version 4.0:DeprecationWarning:lifelines")
 def test_a_fit_orders_patients_about_as_cox_does(loss):
     """On a set of lifelines, and the same value of the order as lifelines computes."""
-    lifelines = pytest.importorskip("lifelines")
+    import lifelines
     from lifelines.datasets import load_rossi
     from lifelines.utils import concordance_index
 
@@ -31,11 +33,13 @@ def test_a_fit_orders_patients_about_as_cox_does(loss):
     assert np.corrcoef(model.coef_, cox.params_.to_numpy())[0, 1] < -0.8  # a score is no risk
 
 
+@pytest.mark.peer("sksurv")
 @pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
 def test_coefficients_are_those_of_scikit_survival(alpha):
     """Distinct times, because scikit-survival draws an order of tied ones at random."""
-    svm = pytest.importorskip("sksurv.svm")
+    from sksurv import svm
+
     rng = np.random.default_rng(0)
     n, d = 300, 5
     X = rng.normal(size=(n, d))

@@ -214,7 +214,8 @@ def letor(data_dir):
 
 def theirs(measure, letor):
     """What ir_measures says of each query, in the order of sorted ids."""
-    ir_measures = pytest.importorskip("ir_measures")
+    import ir_measures
+
     y, s, qid = letor
     words = [str(q) for q in qid]
     qrels = [ir_measures.Qrel(q, str(i), int(g)) for i, (q, g) in enumerate(zip(words, y))]
@@ -238,11 +239,11 @@ def measures():
     yield "ndcg", dict(gain="linear"), "nDCG"
 
 
+@pytest.mark.peer("ir_measures", "cwl")
 @pytest.mark.parametrize("name, options, measure", list(measures()))
 def test_against_ir_measures(letor, name, options, measure):
-    ir_measures = pytest.importorskip("ir_measures")
-    if measure.startswith("RBP"):
-        pytest.importorskip("cwl")
+    import ir_measures
+
     other = theirs(ir_measures.parse_measure(measure), letor)
     _, values = metrics.by_query(name, *letor, **options)
     empty = np.isnan(values)
@@ -252,11 +253,13 @@ def test_against_ir_measures(letor, name, options, measure):
     assert metric(*letor, **k, empty=0) == pytest.approx(other.mean(), abs=1e-10)
 
 
+@pytest.mark.peer("ir_measures")
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is written in Perl")
 @pytest.mark.parametrize("k", [5, 20])
 def test_err_against_gdeval(letor, k):
     """Its highest grade is 4, and it prints five digits."""
-    ir_measures = pytest.importorskip("ir_measures")
+    import ir_measures
+
     other = theirs(ir_measures.ERR @ k, letor)
     values = metrics.by_query(f"err@{k}", *letor, max_grade=4, empty=0)[1]
     assert np.allclose(values, other, rtol=0, atol=5.1e-6)

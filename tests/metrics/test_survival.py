@@ -94,9 +94,11 @@ def test_the_dynamic_auc_equals_a_loop_over_cases_and_controls(seed, largest):
     assert np.isclose(one, mean, rtol=1e-12)
 
 
+@pytest.mark.peer("lifelines")
 @pytest.mark.parametrize("seed, largest", SAMPLES)
 def test_harrells_concordance_is_that_of_lifelines(seed, largest):
-    utils = pytest.importorskip("lifelines.utils")
+    from lifelines import utils
+
     time, event, score = sample(seed, 200, largest)
     theirs = utils.concordance_index(time, score, event)
     prefs = rb.Preferences.from_survival(time, event)
@@ -105,10 +107,12 @@ def test_harrells_concordance_is_that_of_lifelines(seed, largest):
     assert not prefs.is_listed
 
 
+@pytest.mark.peer("sksurv")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed, largest", SAMPLES)
 def test_all_three_are_those_of_scikit_survival(seed, largest):
-    theirs = pytest.importorskip("sksurv.metrics")
+    import sksurv.metrics as theirs
+
     time, event, score = sample(seed, 200, largest, part=0.7)
     train_time, train_event, _ = sample(seed + 100, 400, largest, part=0.7)
     train_time, train_event = np.r_[train_time, time.max() + 1], np.r_[train_event, True]

@@ -1,4 +1,4 @@
-"""What the guides say of LightGBM and XGBoost, asked of these programs; skipped without them.
+"""What the guides say of LightGBM and XGBoost, asked of these programs.
 
 The guides are nbs/guides/metrics_elsewhere.ipynb and nbs/book/which.ipynb.
 """
@@ -13,7 +13,8 @@ from rankbook import metrics
 
 def of_lightgbm(metric, y, s, qid):
     """What LightGBM says of scores s: a first tree of items that are all alike adds nothing."""
-    lightgbm = pytest.importorskip("lightgbm")
+    import lightgbm
+
     name, k = metric.split("@")
     X, group, found = np.zeros((len(y), 1)), np.unique(qid, return_counts=True)[1], {}
     options = dict(objective="lambdarank", metric=name, eval_at=[int(k)], verbosity=-1)
@@ -29,13 +30,15 @@ def of_lightgbm(metric, y, s, qid):
 
 def of_xgboost(metric, y, s, qid):
     """What XGBoost says of scores s, which stand in place of its trees."""
-    xgboost = pytest.importorskip("xgboost")
+    import xgboost
+
     data = xgboost.DMatrix(np.zeros((len(y), 1)), y, qid=qid)
     data.set_base_margin(np.asarray(s, dtype=float))
     options = dict(objective="rank:ndcg", eval_metric=metric, nthread=1, verbosity=0)
     return float(xgboost.train(options, data, 0).eval(data).split(":")[-1])
 
 
+pytestmark = pytest.mark.peer("lightgbm", "xgboost")
 BOTH = pytest.mark.parametrize("of", [of_lightgbm, of_xgboost])
 
 
@@ -87,12 +90,14 @@ def test_the_penalty_of_trees_is_one_of_leaves(penalty):
     x, y = np.array([[0.0]] * 4 + [[1.0]] * 2), np.array([-1.0, -2, -3, -4, 7, 9])
     sums, sizes = np.array([y[:4].sum(), y[4:].sum()]), np.array([4, 2])
     expected = np.repeat(sums / (sizes + penalty), sizes)  # squares: G = -sum of y, H = items
-    lightgbm = pytest.importorskip("lightgbm")
+    import lightgbm
+
     options = dict(objective="regression", boost_from_average=False, learning_rate=1.0)
     options |= dict(num_leaves=2, min_data_in_leaf=1, verbosity=-1, num_threads=1)
     tree = lightgbm.train(options | dict(lambda_l2=penalty), lightgbm.Dataset(x, y), 1)
     assert tree.predict(x) == pytest.approx(expected, rel=1e-6)
-    xgboost = pytest.importorskip("xgboost")
+    import xgboost
+
     options = dict(max_depth=1, eta=1.0, base_score=0.0, min_child_weight=0, nthread=1)
     data = xgboost.DMatrix(x, y)
     tree = xgboost.train(options | dict(reg_lambda=penalty), data, 1)

@@ -62,6 +62,7 @@ def near_singular(seed):
     return X, y, r, ("rbf", "rbf", "rbf", "poly")[seed % 4], 10.0 ** rng.uniform(-4, 3)
 
 
+@pytest.mark.filterwarnings("ignore:the solver 'sparse-rls .* reached a relative gap")
 def test_the_bounds_of_a_basis_with_two_items_that_nearly_coincide():
     for h, lam, dropped in ((1e-7, 0.01, 0), (3e-7, 1.0, 0), (1e-8, 1.0, 1), (0.0, 1.0, 1)):
         X = np.r_[0, h, np.linspace(0.5, 3, 8)][:, None]
@@ -80,6 +81,7 @@ def test_the_bounds_of_a_basis_with_two_items_that_nearly_coincide():
 @pytest.mark.parametrize(
     "seeds", [range(60), pytest.param(range(60, 1000), marks=pytest.mark.slow)]
 )
+@pytest.mark.filterwarnings("ignore:the solver '(sparse-)?rls .* reached a relative gap")
 def test_no_lower_bound_of_least_squares_is_above_the_minimum(seeds):
     refused = []
     for seed in seeds:

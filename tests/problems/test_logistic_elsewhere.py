@@ -114,10 +114,12 @@ def tournament(n, games, seed):
     return np.where(wins, a, b), np.where(wins, b, a)
 
 
+@pytest.mark.peer("choix")
 @beyond_rounding
 @pytest.mark.parametrize("method", ["opt_pairwise", "ilsr_pairwise"])
 def test_one_hot_items_give_the_strengths_of_bradley_and_terry(method):
-    choix = pytest.importorskip("choix")
+    import choix
+
     winner, loser = tournament(12, 600, 1)
     data = list(zip(winner.tolist(), loser.tolist()))
     theirs = getattr(choix, method)(12, data, **dict(tol=1e-12) if "opt" in method else {})
@@ -127,11 +129,13 @@ def test_one_hot_items_give_the_strengths_of_bradley_and_terry(method):
     assert np.abs(found - found.mean() - (theirs - theirs.mean())).max() < 1e-6
 
 
+@pytest.mark.peer("choix")
 @beyond_rounding
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
 def test_with_a_penalty_it_is_choix_with_the_same(alpha):
     """choix.opt_pairwise minimises alpha |theta|^2 + loss: lam = 2 alpha."""
-    choix = pytest.importorskip("choix")
+    import choix
+
     winner, loser = tournament(15, 100, 2)
     data = list(zip(winner.tolist(), loser.tolist()))
     theirs = choix.opt_pairwise(15, data, alpha=alpha, method="Newton-CG", tol=1e-14)

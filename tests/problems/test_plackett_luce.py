@@ -33,13 +33,16 @@ def patients(seed=0, n=60, d=3, times=20):
 def survival_data(name):
     """Standardised features, times and events of a public data set."""
     if name == "rossi":
-        frame = pytest.importorskip("lifelines.datasets").load_rossi()
+        from lifelines.datasets import load_rossi
+
+        frame = load_rossi()
         X, time, event = frame.drop(columns=["week", "arrest"]), frame.week, frame.arrest
     else:
-        datasets = pytest.importorskip("sksurv.datasets")
-        encoder = pytest.importorskip("sksurv.preprocessing").OneHotEncoder()
+        from sksurv import datasets
+        from sksurv.preprocessing import OneHotEncoder
+
         X, y = getattr(datasets, f"load_{name}")()
-        X = X.select_dtypes("number") if name == "whas500" else encoder.fit_transform(X)
+        X = X.select_dtypes("number") if name == "whas500" else OneHotEncoder().fit_transform(X)
         event, time = (np.array(y[field]) for field in y.dtype.names)
     X = X.to_numpy(dtype=float)
     X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
@@ -49,12 +52,14 @@ def survival_data(name):
 DATA = ("gbsg2", "rossi", "whas500", "veterans_lung_cancer")
 
 
+@pytest.mark.peer("lifelines", "sksurv")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("ties", ["breslow", "efron"])
 def test_coefficients_and_curves_are_those_of_scikit_survival(name, ties):
     """Its alpha is our lambda."""
-    linear_model = pytest.importorskip("sksurv.linear_model")
+    from sksurv import linear_model
+
     X, time, event = survival_data(name)
     y = np.rec.fromarrays([event, time], names="event,time")
     orders = rb.Orders.from_survival(time, event, ties=ties)
@@ -73,12 +78,15 @@ def test_coefficients_and_curves_are_those_of_scikit_survival(name, ties):
         assert np.allclose(hazard.cumulative_hazard([0.0], times)[0], base, rtol=1e-8)
 
 
+@pytest.mark.peer("lifelines", "sksurv")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DATA)
+@pytest.mark.filterwarnings("ignore:Starting with pandas version 4.0:DeprecationWarning:lifelines")
 def test_coefficients_and_curves_are_those_of_lifelines(name):
     """Its penalizer, of features in units of their deviation, is lambda for each patient."""
-    lifelines = pytest.importorskip("lifelines")
-    pandas = pytest.importorskip("pandas")
+    import lifelines
+    import pandas
+
     X, time, event = survival_data(name)
     names = [f"x{j}" for j in range(X.shape[1])]
     frame = pandas.DataFrame(X, columns=names).assign(time=time, event=event)
@@ -94,10 +102,12 @@ def test_coefficients_and_curves_are_those_of_lifelines(name):
         assert np.abs(found - curves.to_numpy().T).max() < 1e-8
 
 
+@pytest.mark.peer("choix")
 @pytest.mark.parametrize("top", [False, True])
 def test_strengths_are_those_of_choix(top):
     """With a feature for each item; its alpha is half of lambda."""
-    choix = pytest.importorskip("choix")
+    import choix
+
     rng = np.random.default_rng(0)
     if top:
         chosen = [rng.permutation(6).tolist() for _ in range(50)]
@@ -112,9 +122,11 @@ def test_strengths_are_those_of_choix(top):
         assert np.abs(ours - ours.mean() - (known - known.mean())).max() < 1e-8
 
 
+@pytest.mark.peer("choix")
 def test_without_a_penalty_strengths_are_those_of_spectral_ranking():
     """Iterated Luce spectral ranking finds the maximum of the likelihood; lambda near 0 does."""
-    choix = pytest.importorskip("choix")
+    import choix
+
     rng = np.random.default_rng(1)
     data = [rng.permutation(5).tolist() for _ in range(80)]
     known = choix.ilsr_rankings(5, data, tol=1e-12, max_iter=1000)
@@ -137,7 +149,8 @@ def test_pairs_are_orders_of_two(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_minimum_is_that_of_a_general_solver(seed):
     """Written with cvxpy by choices and sets at risk, with weights and Breslow's ties."""
-    cp = pytest.importorskip("cvxpy")
+    import cvxpy as cp
+
     X, time, event = patients(seed, n=15, times=6)
     weight = np.random.default_rng(seed).integers(1, 4, 15)
     w = cp.Variable(3)

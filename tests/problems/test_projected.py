@@ -88,6 +88,7 @@ def test_a_certificate_is_computed_once_for_each_fit(monkeypatch):
 
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 @pytest.mark.parametrize("seed, scale", [(0, 1e3), (1, 1e3), (2, 100.0)])
+@pytest.mark.filterwarnings("ignore:the solver 'newton .* reached a relative gap")
 def test_rounding_errors_of_a_large_kernel_prove_nothing_and_are_said(loss, seed, scale):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(30, 2)) * scale, rng.integers(0, 3, 30)

@@ -7,7 +7,7 @@ GOOD = """
 
     class Zero(Solver):
         name = "zero"
-        summary = "Answers zero."
+        summary, tol = "Answers zero.", None
         def __init__(self, shift=0.0):
             self.shift = shift
         def solve(self, problem, lam):

@@ -234,7 +234,7 @@ def test_one_distribution_found_twice_is_no_rival_of_itself(
 
 
 class Zero(Solver):
-    name = "zero"
+    name, tol = "zero", None
 
     def solve(self, problem, lam):
         return Solution(problem, lam, coef=np.zeros(problem.n_items))

@@ -135,7 +135,7 @@ def follow(problem, eps=1e-3, lam_min=None, inner="path", **options):
 class Ascent(rb.Solver):
     """Projected gradient ascent of the dual: one lambda, nothing else."""
 
-    name = "ascent"
+    name, tol = "ascent", None
 
     def __init__(self, steps=1000, answers="dual"):
         self.steps, self.answers, self.asked = steps, answers, []

@@ -64,6 +64,7 @@ def test_it_equals_the_path(name, graph, kernel, amount):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("graph", PREFERENCES)
 @pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.filterwarnings("ignore:the solver 'qp .* reached a relative gap")
 def test_the_squared_hinge_equals_the_quadratic_program(name, graph, kernel, amount):
     problem = rb.RankSVMProblem(ITEMS[name], PREFERENCES[graph], kernel=kernel, loss="squared")
     for lam in amount((0.1,), (10.0, 0.1)):
