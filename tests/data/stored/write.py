@@ -2,7 +2,7 @@
 
     python tests/data/stored/write.py VERSION
 
-A file is named after what it holds and the version of rankbook; those of earlier versions stay.
+A file is named after what it holds and the version of rankbook; a file that is there stays.
 """
 
 import json
@@ -24,6 +24,16 @@ HALF = np.where(np.arange(N) < 20, (Y > 0).astype(float), np.nan)
 TABLE = np.c_[X[:, 0], X[:, 1], -X[:, 0]]
 LABELS = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, -1.0]])
 GRAM, ROWS = X @ X.T, NEW @ X.T
+ORDERS = rb.Orders.from_rankings(np.argsort(-Y, kind="stable").reshape(6, 5).tolist(), n_items=N)
+PAIRS = rb.Preferences(
+    np.arange(10), np.arange(10, 20), N, pair_features=np.arange(10)[:, None] % 2 * 1.0
+)
+PROBABLE = {  # models with probabilities
+    "ranksvm-calibrated",
+    "ranksvm-logistic",
+    "ranksvm-logistic-rbf",
+    "ranksvm-plackett-luce",
+}
 
 
 def models():
@@ -35,8 +45,19 @@ def models():
         "ranksvm-poly": (rb.RankSVM(kernel="poly", degree=2), X, Y, NEW),
         "ranksvm-precomputed": (rb.RankSVM(kernel="precomputed"), GRAM, Y, ROWS),
         "ranksvm-projected": (rb.RankSVM(approximate_kernel=8), X, Y, NEW),
+        "ranksvm-l1": (rb.RankSVM(kernel="linear", penalty="l1"), X, Y, NEW),
+        "ranksvm-logistic": (rb.RankSVM(kernel="linear", loss="logistic"), X, Y, NEW),
+        "ranksvm-logistic-rbf": (rb.RankSVM(loss="logistic", gamma=0.5), X, Y, NEW),
+        "ranksvm-plackett-luce": (
+            rb.RankSVM(kernel="linear", loss="plackett-luce"),
+            X,
+            ORDERS,
+            NEW,
+        ),
+        "ranksvm-pair-features": (rb.RankSVM(kernel="linear", loss="logistic"), X, PAIRS, NEW),
         "ranksvm-cv": (rb.RankSVMCV("linear", cv=3, solver=("epsilon", dict(eps=0.1))), X, Y, NEW),
         "rankrls": (rb.RankRLS(kernel="linear"), X, Y, NEW),
+        "rankrls-l1": (rb.RankRLS(kernel="linear", penalty="l1"), X, Y, NEW),
         "rankrls-basis": (rb.RankRLS(basis=6, random_state=1), X, Y, NEW),
         "rankrls-cv": (rb.RankRLSCV(lams=[0.1, 1.0, 10.0], gamma=[0.1, 1.0], cv=3), X, Y, NEW),
         "rayleigh": (rb.RayleighRanker(n_components=5), X, HALF, NEW),
@@ -50,6 +71,7 @@ def models():
     }
     for name, (model, items, y, new) in fits.items():
         yield name, model.fit(items, y), new
+    yield "ranksvm-calibrated", rb.RankSVM(kernel="linear").fit(X, Y).calibrate(X, Y), NEW
     yield "label-ranker-rbf", rb.LabelRanker(label_kernel="rbf").fit(X, TABLE, labels=LABELS), NEW
     centre, factor = X.mean(axis=0), 1 / X.std(axis=0)
     ranker = rb.RankSVM(kernel="linear").fit((X - centre) * factor, Y)
@@ -66,6 +88,10 @@ def paths():
     yield "path-survival", rb.solve_path(problem, max_events=40)
     labels = rb.SVMProblem(X, (Y > 0).astype(int))
     yield "path-labels", rb.solve_path(labels, max_events=60)
+    smooth = rb.RankSVMProblem(X, prefs, "linear", loss="logistic")
+    yield "path-logistic", rb.solve_path(smooth, solver="newton")
+    choices = rb.RankSVMProblem(X, ORDERS, "linear", loss="plackett-luce")
+    yield "path-plackett-luce", rb.solve_path(choices, solver="newton")
     weights = rb.RankSVMProblem(X, prefs, kernel="linear", penalty="l1")
     yield "path-weights", rb.solve_path(weights, max_events=40)
     named = rb.Preferences.from_pairs([("tea", "milk"), ("milk", "cola"), ("tea", "cola")])
@@ -88,11 +114,19 @@ def main(version):
     said = json.loads(answers.read_text()) if answers.exists() else {}
     for name, model, new in models():
         file = f"{name}-{version}.rankbook"
+        if (HERE / file).exists():
+            continue
         model.save(HERE / file)
         scores = np.asarray(model.predict(new)).tolist()
         said[file] = {"class": type(model).__name__, "items": new.tolist(), "scores": scores}
+        if name in PROBABLE:
+            said[file]["probabilities"] = model.predict_pair_proba(new[:2], new[2:]).tolist()
+        if hasattr(model, "pair_coef_"):
+            said[file]["pair_coef"] = model.pair_coef_.tolist()
     for name, path in paths():
         file, lam = f"{name}-{version}.rankbook", 1.01 * path.domain[0] or 0.5
+        if (HERE / file).exists():
+            continue
         path.save(HERE / file)
         scores = np.asarray(path.predict(NEW, lam)).tolist()
         facts = {"class": type(path).__name__, "items": NEW.tolist(), "lam": lam}
