@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['GROUP', 'HOME', 'PLAIN', 'METHODS', 'SIZES', 'VOCABULARY', 'RULES', 'CHECKED', 'FEATURES', 'NEEDED', 'AUTO', 'Solver',
-           'is_names', 'is_sizes', 'text_of', 'check_name', 'check_attributes', 'check_class', 'is_kind', 'asked_of',
-           'feature_fit', 'solver_fit', 'owners_of', 'options_of', 'check_options', 'with_options', 'auto_options']
+           'is_names', 'is_sizes', 'is_reasons', 'text_of', 'check_name', 'check_attributes', 'check_class', 'is_kind',
+           'asked_of', 'feature_fit', 'solver_fit', 'owners_of', 'options_of', 'check_options', 'with_options',
+           'auto_options']
 
 # %% ../../nbs/registry/solver.ipynb #so007
 import inspect
@@ -66,6 +67,9 @@ class Solver:
         Relative gap that its solutions should have; None for no guarantee.
     keep_interrupted : bool, default False
         Whether Ctrl-C ends its path and returns the part computed so far.
+    expected_failed_checks : dict of str to str
+        Checks of :func:`rankbook.testing.check_solver` that the solver may fail, with the reasons;
+        by default none.
     version, summary, reference : str
         Version of the solver, if no distribution provides it, and its summary and reference, one
         sentence each.
@@ -99,6 +103,7 @@ class Solver:
     requires: tuple[str, ...] = ()
     largest: Mapping[str, int] = MappingProxyType({})
     tol: float | None = 1e-6
+    expected_failed_checks: Mapping[str, str] = MappingProxyType({})
     version = summary = reference = ""
     _asked = ()  # label and full name, of an instance that the registry made
 
@@ -180,6 +185,11 @@ def is_sizes(value):
     )
 
 
+def is_reasons(value):
+    """Whether a value is a mapping from names to texts that are not empty."""
+    return isinstance(value, Mapping) and is_names([*value, *value.values()])
+
+
 RULES = (
     dict.fromkeys((*VOCABULARY, "provides", "requires"), (is_names, "a tuple or set of names"))
     | dict.fromkeys(
@@ -200,7 +210,10 @@ RULES = (
             "a finite number > 0, or None",
         )
     )
-    | dict(largest=(is_sizes, f"a dict from {', '.join(SIZES)} to whole numbers"))
+    | dict(
+        largest=(is_sizes, f"a dict from {', '.join(SIZES)} to whole numbers"),
+        expected_failed_checks=(is_reasons, "a dict from names of checks to reasons"),
+    )
 )
 
 

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from ..problems.certificate import Solution
-from ..problems.losses import SquaredHinge
 from ..registry.plugins import HOME, installed_records, missing_modules
 from ..registry.solve import solve
 from ..registry.solver import VOCABULARY, Solver, asked_of
@@ -299,8 +298,9 @@ def check_hard_margin(subject: Subject) -> None:
 
 
 def at_zero(problem: Any) -> tuple[float, ...]:
-    """Yield cases at lam = 0, without the squared hinge, which has no hard margin of its own."""
-    return () if getattr(problem, "loss", None) == SquaredHinge() else (0.0,)
+    """Yield cases at lam = 0, without smooth losses, which have no hard margin of their own."""
+    loss = getattr(problem, "loss", None)
+    return () if loss is not None and loss.is_smooth else (0.0,)
 
 
 BY_ROW = ("RayleighProblem", "LabelRankSVMProblem", "LabelRankRLSProblem")  # labels, a basis

@@ -175,7 +175,7 @@ Options = Annotated[
     list[str],
     typer.Option("--option", metavar="KEY=VALUE", help="Option of the solver. Can be repeated."),
 ]
-TimeLimit = Annotated[float, typer.Option(help="Time limit of each check in seconds.")]
+TimeLimit = Annotated[float, typer.Option(help="Time limit of each case of a check in seconds.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
 
 
