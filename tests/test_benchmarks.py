@@ -176,6 +176,7 @@ def test_the_default_lambda_is_compared_on_every_set_by_every_method():
 @pytest.mark.slow
 @pytest.mark.peer("lifelines")
 @pytest.mark.filterwarnings("ignore:Starting with pandas version 4.0:DeprecationWarning:lifelines")
+@pytest.mark.filterwarnings("ignore:(Column [0-9]+ have very low variance|Newton-Raphson)")
 def test_survival_times_are_ordered_beside_cox():
     module = part("concordance")
     found = list(module.rows("tiny", {}))

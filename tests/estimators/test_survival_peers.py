@@ -36,6 +36,7 @@ def test_a_fit_orders_patients_about_as_cox_does(loss):
 @pytest.mark.peer("sksurv")
 @pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
+@pytest.mark.filterwarnings("ignore:Optimization did not converge")
 def test_coefficients_are_those_of_scikit_survival(alpha):
     """Distinct times, because scikit-survival draws an order of tied ones at random."""
     from sksurv import svm
