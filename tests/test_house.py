@@ -11,6 +11,7 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from importlib import import_module
@@ -690,6 +691,7 @@ def test_no_comparison_with_a_peer_is_skipped_by_itself(settings):
     peers = "choix|lightgbm|xgboost|statsmodels|sksurv|lifelines|ir_measures"
     skips = re.compile(rf'importorskip\(\s*"(?:{peers})\b')
     tests = [*(ROOT / "tests").rglob("test_*.py"), ROOT / "tests" / "conftest.py"]
+    tests.remove(Path(__file__).resolve())
     assert [file.name for file in tests if skips.search(file.read_text("utf-8"))] == []
     modules = dict(sksurv="scikit-survival", cwl="ir-measures", ir_measures="ir-measures")
     installed = settings["peers_requirements"] + settings["dev_requirements"]
@@ -700,17 +702,61 @@ def test_no_comparison_with_a_peer_is_skipped_by_itself(settings):
             assert modules.get(name, name) in installed
 
 
-@pytest.mark.parametrize("given, outcome", [([], "1 skipped"), (["--peers"], "1 failed")])
-def test_a_missing_peer_fails_where_peers_are_demanded(given, outcome, tmp_path):
-    (tmp_path / "test_peer.py").write_text(
-        "import pytest\n\n\n@pytest.mark.peer('no_such_peer')\n"
-        "def test_beside_it():\n    import no_such_peer  # noqa: F401\n"
-    )
+def pytest_with(tmp_path, text, *given, **options):
+    """What pytest prints of a file with this text, with our configuration and conftest."""
+    (tmp_path / "test_it.py").write_text(text)
     config = ["-c", ROOT / "pyproject.toml", "-p", "conftest", "-p", "no:cacheprovider"]
     result = subprocess.run(
         [sys.executable, "-m", "pytest", *config, tmp_path, *given],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "tests")},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
         capture_output=True,
         text=True,
+        **options,
     )
-    assert outcome in result.stdout, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+PEER = """
+import pytest
+
+@pytest.mark.peer("no_such_peer")
+def test_beside_it():
+    import no_such_peer
+"""
+
+
+@pytest.mark.parametrize("given, outcome", [([], "1 skipped"), (["--peers"], "1 failed")])
+def test_a_missing_peer_fails_where_peers_are_demanded(given, outcome, tmp_path):
+    assert outcome in pytest_with(tmp_path, PEER, *given)
+
+
+def test_a_warning_that_no_test_expects_fails(tmp_path):
+    text = "import warnings\n\ndef test_it():\n    warnings.warn('unexpected')\n"
+    assert "1 failed" in pytest_with(tmp_path, text)
+
+
+INTERRUPTED = """
+import signal, subprocess, sys, time
+
+def test_a_process_is_interrupted():
+    code = "import time; print(1, flush=True); time.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGINT
+
+def test_a_call_is_interrupted():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        return
+    raise AssertionError
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_job_in_the_background_can_interrupt(tmp_path):
+    """A shell starts it with SIGINT ignored."""
+    ignore = lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
+    assert "2 passed" in pytest_with(tmp_path, INTERRUPTED, preexec_fn=ignore)
