@@ -19,7 +19,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# matplotlib 3.10.0 uses names that pyparsing 3.3 deprecates, and tests turn warnings into errors.
+# matplotlib 3.10.0 uses names that pyparsing 3.3 deprecates, and some tests refuse any warning.
 OF_THEIR_TIME = ["pyparsing==3.2.0"]
 
 
@@ -72,6 +72,8 @@ def main(arguments):
             "-m",
             "pytest",
             "-q",
+            "-W",
+            "default",  # other versions warn of other things
             *(argument for argument in arguments if argument != "--newest"),
         )
 
