@@ -346,7 +346,7 @@ def spoken_warnings(queries=True):
     """
     said = []
     with warnings.catch_warnings():
-        warnings.simplefilter("always", Assumption)
+        warnings.simplefilter("always", UserWarning)  # an Assumption is one, too
         if not queries:
             warnings.filterwarnings("ignore", "query ids", Assumption)
 
