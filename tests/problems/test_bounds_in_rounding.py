@@ -63,6 +63,7 @@ def near_singular(seed):
 
 
 @pytest.mark.filterwarnings("ignore:the solver 'sparse-rls .* reached a relative gap")
+@pytest.mark.filterwarnings("ignore:the solver")
 def test_the_bounds_of_a_basis_with_two_items_that_nearly_coincide():
     for h, lam, dropped in ((1e-7, 0.01, 0), (3e-7, 1.0, 0), (1e-8, 1.0, 1), (0.0, 1.0, 1)):
         X = np.r_[0, h, np.linspace(0.5, 3, 8)][:, None]
@@ -78,6 +79,7 @@ def test_the_bounds_of_a_basis_with_two_items_that_nearly_coincide():
         assert 0 <= proof.gap <= proof.primal - proof.dual
 
 
+@pytest.mark.filterwarnings("ignore:the solver")
 @pytest.mark.parametrize(
     "seeds", [range(60), pytest.param(range(60, 1000), marks=pytest.mark.slow)]
 )
