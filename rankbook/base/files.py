@@ -89,17 +89,21 @@ def write_whole(file, write):
 
 
 def is_read_only(file):
-    """Return whether a file exists and may not be written, or is marked so for all users."""
+    """Return whether a file exists and is read-only, for this user or for everybody."""
     try:
         return not (os.stat(file).st_mode & 0o222 and os.access(file, os.W_OK))
     except OSError:  # there is no such file
         return False
 
 
-def open_locked(start, ending):
-    """Open a new file for writing and lock it; the lock ends with the process."""
+def open_locked(start, ending, mode=0o666):
+    """Open a new file for writing and lock it; the lock ends with the process.
+
+    The file never has more permissions than `mode`.
+    """
     while True:
-        handle = open(f"{start}.{uuid.uuid4().hex}{ending}", "xb")
+        name = f"{start}.{uuid.uuid4().hex}{ending}"
+        handle = open(name, "xb", opener=lambda path, flags: os.open(path, flags, mode))
         with suppress(OSError):  # the file system has no locks
             if fcntl:
                 fcntl.flock(handle, fcntl.LOCK_EX)

@@ -9,12 +9,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import accumulate, count, islice
 from mmap import ACCESS_READ, mmap
 from os import PathLike
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from weakref import WeakSet, finalize
 
@@ -207,47 +208,59 @@ def _frame(batches, columns):
 COPIES = WeakSet()  # temporary files of this process that have a name
 
 
+class OwnFile(io.BufferedWriter):
+    """File for writing that is closed with its last reference."""
+
+    def __del__(self):
+        with suppress(OSError):  # the folder is full, which was reported before
+            self.close()
+
+
 class TextCopy:
     """Temporary file with the parsed contents of a text, so that the text is parsed once.
 
-    The file has no name, so that it is gone when its process ends, even by a signal. It moves to a
-    file with a name when a reader is sent to another process. That file is deleted with its last
-    reader in the process that created it, or when that process ends; if a signal ended it, by the
-    next process that sends a reader.
+    The file has no name, so that it is gone when its process ends, even by a signal. When a reader
+    is sent to another process, the contents are copied to a named file. That file is deleted with
+    its last reader in the process that created it, or when that process ends; if a signal ended
+    it, by the next process that sends a reader.
     """
 
     def __init__(self, path=None):
-        self.path = path
+        self.path, self.file, self.naming = path, None, Lock()
         if path is None:
-            self._keep(tempfile.TemporaryFile("wb"))
-
-    def _keep(self, file):
-        """Hold a file open until the last reader is gone."""
-        self.file = file
-        finalize(self, file.close)
+            self.file = OwnFile(tempfile.TemporaryFile("wb", buffering=0))
 
     def __reduce__(self):  # other processes only read it
-        if self.path is None:
-            start = os.path.join(tempfile.gettempdir(), "rankbook")
-            for left in glob.glob(f"{glob.escape(start)}.*.blocks"):
-                remove_if_dead(left)
-            named = open_locked(start, ".blocks")
-            self.remove = finalize(self, _remove, named.name, os.getpid())
-            COPIES.add(self)
-            os.chmod(named.name, 0o600)
-            with self._mapped() as contents:
-                shutil.copyfileobj(contents, named)
-            named.flush()
-            self._keep(named)
-            self.path = named.name
+        with self.naming:
+            if self.path is None:
+                with self._mapped() as contents, full_folder_named("the text", len(contents)):
+                    self._move(contents)
         return TextCopy, (self.path,)
+
+    def _move(self, contents):
+        """Copy the contents to a file with a name, and close the one without."""
+        start = os.path.join(tempfile.gettempdir(), "rankbook")
+        for left in glob.glob(f"{glob.escape(start)}.*.blocks"):
+            remove_if_dead(left)
+        named = OwnFile(open_locked(start, ".blocks", 0o600).detach())
+        self.remove = finalize(self, _remove, named.name, os.getpid())
+        COPIES.add(self)
+        try:
+            shutil.copyfileobj(contents, named)
+            named.flush()
+        except BaseException:
+            self.remove()
+            raise
+        self.path = named.name
+        self.file = named  # the other file is closed when no thread opens it any more
 
     def __deepcopy__(self, memo):
         return self
 
     def _mapped(self):
         """Open the contents with a position of its own, since threads and forks share the file."""
-        with nullcontext(self.file) if self.path is None else open(self.path, "rb") as file:
+        file = self.file  # before the path, see `_move`
+        with nullcontext(file) if self.path is None else open(self.path, "rb") as file:
             return mmap(file.fileno(), 0, access=ACCESS_READ)
 
     def add(self, table, arrays):
@@ -260,20 +273,11 @@ class TextCopy:
             arrays = parts | {name: a for name, a in arrays.items() if name != "X"}
         objects = {name: a.tolist() for name, a in arrays.items() if a.dtype.kind == "O"}
         numbers = {name: a for name, a in arrays.items() if name not in objects}
-        folder, place = tempfile.gettempdir(), self.file.tell()
-        try:
-            if sum(a.nbytes for a in numbers.values()) > shutil.disk_usage(folder).free:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            header = json.dumps([list(numbers), objects]).encode()
+        header, place = json.dumps([list(numbers), objects]).encode(), self.file.tell()
+        with full_folder_named(table, sum(a.nbytes for a in numbers.values())):
             for array in (np.frombuffer(header, np.uint8), *numbers.values()):
                 np.save(self.file, array, allow_pickle=False)
             self.file.flush()
-        except OSError as error:
-            raise OSError(
-                f"the copy of {table} that later passes read does not fit in the temporary folder "
-                f"{folder} ({error}); set the environment variable TMPDIR to a folder with more "
-                "room, or store the data as Parquet, which is not copied."
-            ) from error
         return place
 
     def read(self, table, place):
@@ -290,6 +294,22 @@ class TextCopy:
                 "or store the data as Parquet, which is not copied."
             ) from error
         return found | {name: np.array(words, object) for name, words in objects.items()}
+
+
+@contextmanager
+def full_folder_named(table, nbytes):
+    """Raise an OSError that names the temporary folder if a copy does not fit in it."""
+    folder = tempfile.gettempdir()
+    try:
+        if nbytes > shutil.disk_usage(folder).free:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        yield
+    except OSError as error:
+        raise OSError(
+            f"the copy of {table} that later passes read does not fit in the temporary folder "
+            f"{folder} ({error}); set the environment variable TMPDIR to a folder with more "
+            "room, or store the data as Parquet, which is not copied."
+        ) from error
 
 
 def _remove(path, owner):
@@ -716,8 +736,8 @@ def read_blocks(
     for larger ones, each block also reads the rows of its group before the block. Text is parsed
     once and copied to a file in the temporary folder (see :func:`tempfile.gettempdir`), from which
     all passes read. The copy takes 8 bytes for each feature of a row; for SVMlight it takes 12
-    bytes for each entry. The file has no name and is gone with the blocks, or when Python ends.
-    Workers of Dask on other machines must share that folder.
+    bytes for each entry. The file is gone with the blocks, or when Python ends. It gets a name only
+    when blocks are sent to other processes; Dask workers on other machines must share the folder.
 
     Examples
     --------

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ import pandas as pd
 import pytest
 
 import rankbook as rb
+from rankbook.base import files
 from rankbook.data import file_blocks
 from rankbook.data.blocks import block_facts
 from rankbook.data.file_blocks import Cuts, ParquetTable, files_of
@@ -390,6 +392,15 @@ def copied(process):
     return max(found)
 
 
+def opened():
+    """The temporary files that this process has open, also those without a name."""
+    found = []
+    for link in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):  # of the listing itself
+            found += [os.readlink(link)]
+    return [path for path in found if path.startswith(tempfile.gettempdir())]
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A temporary folder of the test's own, which must be empty at its end."""
@@ -526,6 +537,44 @@ class TestCopiesOfText:
         with pytest.raises(OSError, match="does not fit in .*quota"):
             rb.read_blocks("a.csv", "y", "q")
 
+    @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="open files of a process")
+    def test_a_copy_that_is_shared_is_stored_once(self):
+        write_dataset(made(), "a.csv")
+        table = rb.read_blocks("a.csv", **roles("a.csv"), rows=50).items.values[0].read.table
+        assert opened() and not copies()
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(pickle.dumps, [table] * 8))
+        assert opened() == [*map(str, copies())] and len(copies()) == 1
+
+    def test_a_disk_that_is_full_when_it_is_shared(self, monkeypatch):
+        def full(*arguments, **options):
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+        write_dataset(made(), "a.csv")
+        blocks = rb.read_blocks("a.csv", **roles("a.csv"))
+        stored = blocks.items.values[0].read
+        with monkeypatch.context() as patch:
+            patch.setattr(shutil, "copyfileobj", full)
+            with pytest.raises(OSError, match="does not fit in .*quota.*TMPDIR"):
+                pickle.dumps(stored)
+        assert not copies()
+        sent = pickle.loads(pickle.dumps(stored))
+        assert np.array_equal(sent().X, stored().X)
+
+    @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+    def test_other_users_can_open_it_at_no_time(self, monkeypatch):
+        modes, lock = [], files.fcntl.flock
+
+        def locked(handle, how):
+            modes.append(os.fstat(handle.fileno()).st_mode & 0o777)
+            lock(handle, how)
+
+        write_dataset(made(), "a.csv")
+        blocks = rb.read_blocks("a.csv", **roles("a.csv"))
+        monkeypatch.setattr(files.fcntl, "flock", locked)
+        pickle.dumps(blocks.items.values[0].read)
+        assert modes == [0o600]
+
     def test_no_folder_for_it(self, monkeypatch):
         write(a_csv=CSV)
         monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
@@ -640,4 +689,4 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
 
     monkeypatch.setattr(ParquetTable, "_batches", changing)
     with pytest.raises(ValueError, match="has changed since it was first read"):
-        blocks.items.values[0]()
+        blocks.items.values[0].read()
