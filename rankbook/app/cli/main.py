@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from _thread import start_new_thread
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import wraps
 from typing import Annotated, get_type_hints
 
@@ -190,7 +190,7 @@ for command in COMMANDS:
     app.command(epilog=shown if command in EXAMPLES else None)(one_line_errors(command))
 
 
-SIGNALS = []  # which asked the command to end
+SIGNALS = []  # numbers of the signals received
 
 
 def main():
@@ -205,6 +205,8 @@ def main():
         sys.exit(2)
     finally:
         if SIGNALS:
+            with suppress(OSError, ValueError):  # the reader is gone, or the disk full
+                sys.stdout.flush()
             _end_process()
 
 
@@ -216,7 +218,8 @@ def _interrupt(number, frame):
     held.
     """
     SIGNALS.append(number)
-    start_new_thread(_end_late, ())
+    with suppress(RuntimeError):  # no more threads can be started
+        start_new_thread(_end_late, ())
     raise KeyboardInterrupt
 
 
@@ -227,7 +230,10 @@ def _end_late():
 
 
 def _end_process():
-    """Report the interrupt, delete temporary files and exit at once: compiled code may run."""
+    """Report the interrupt, delete temporary files and exit at once.
+
+    Compiled code may still be running.
+    """
     try:
         os.write(2, b"rankbook: interrupted\n")
         if "rankbook.data.file_blocks" in sys.modules:
