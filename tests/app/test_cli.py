@@ -1197,17 +1197,22 @@ class TestSignals:
         done = losing("SIGTERM", "Finalized()")
         assert done.returncode == 130 and done.stderr.endswith("\nrankbook: interrupted\n")
 
-    def test_printed_lines_reach_a_pipe(self):
+    def test_printed_lines_reach_a_pipe(self, monkeypatch):
+        monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
         done = losing("SIGTERM", "print('a line'); signal.raise_signal(signal.{sent})", 0)
         assert (done.returncode, done.stdout) == (130, "a line\n")
 
-    def test_one_without_room_for_a_thread_ends_the_command(self):
-        lose = (
-            "main.start_new_thread = lambda *given: exec('raise RuntimeError'); "
-            "signal.raise_signal(signal.{sent})"
-        )
-        done = losing("SIGTERM", lose, 0)
-        assert (done.returncode, done.stderr) == (130, "rankbook: interrupted\n")
+    def test_one_without_room_for_a_thread_is_an_interrupt(self, monkeypatch):
+        def full(*given):
+            raise RuntimeError("can't start new thread")
+
+        from rankbook.app.cli import main
+
+        monkeypatch.setattr(main, "start_new_thread", full)
+        monkeypatch.setattr(main, "SIGNALS", [])
+        with pytest.raises(KeyboardInterrupt):
+            main._interrupt(signal.SIGTERM, None)
+        assert main.SIGNALS == [signal.SIGTERM]
 
     @pytest.mark.parametrize("sent", ["SIGINT", "SIGHUP"])
     def test_one_that_is_ignored_stays_ignored(self, sent):
