@@ -261,10 +261,6 @@ LATE = np.linspace(1, 20, 10)
 LIMIT = 2.0 * float(os.environ.get("RANKBOOK_PATIENCE", "1"))  # above 1 on a machine that is busy
 
 
-def test_the_table_is_long():
-    assert len(CALLS) >= 40
-
-
 @pytest.mark.parametrize("call", SHORT)
 def test_a_long_call_ends(call, tmp_path):
     assert check(call, 1.5, tmp_path)
