@@ -10,7 +10,6 @@ from ..base.limits import warn
 from ..base.tables import refuse_unread
 from ..base.validation import (
     as_array,
-    as_choice,
     as_count,
     as_matrix,
     as_vector,
@@ -36,8 +35,8 @@ def column_of(table, argument, name, m=None):
     Raises
     ------
     TypeError, ValueError
-        If there is no such column, or it has another length or the index of pandas in another
-        order.
+        If there is no such column, or it has another length, or if its pandas index differs from
+        the table's.
     """
     if not isinstance(name, str):
         known = column_names(table) if isinstance(name, list | tuple) else ()
@@ -134,15 +133,19 @@ def features_of(table, value, m):
     return value
 
 
-def refuse_pair_features(prefs, argument="prefs", advice=None):
+WAYS = (
+    "RankSVM and RankSVMCV take them. With a linear kernel pass the two results of "
+    "rankbook.extend_items(X, prefs) instead."
+)
+
+
+def refuse_pair_features(prefs, argument="prefs", advice=WAYS):
     """Raise an ArgumentError if preferences have pair features."""
     if getattr(prefs, "pair_features", None) is not None:
         raise ArgumentError(
             f"{argument} has pair_features",
             "preferences without them",
-            advice
-            or "RankSVM and RankSVMCV take them. With a linear kernel pass the two results of "
-            "rankbook.extend_items(X, prefs) instead.",
+            advice,
         )
 
 
@@ -155,8 +158,9 @@ def refuse_missing(argument, column, unit="row"):
     missing = np.flatnonzero(isna(column))
     if missing.size:
         value = column[missing[0]]
+        shown = "empty" if isinstance(value, float) else value
         raise ArgumentError(
-            f"{argument} is {'empty' if isinstance(value, float) else value} in {unit} {missing[0]}",
+            f"{argument} is {shown} in {unit} {missing[0]}",
             f"a name in every {unit}",
         )
 
@@ -313,7 +317,7 @@ def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
         n_items, items = as_count("n_items", n_items, 1, MOST), "rows"
     if items is not None and not isinstance(items, str):
         return _looked_up(columns, _as_index(items), unit)
-    found = {argument: as_names(argument, column, unit=unit) for argument, column in columns.items()}
+    found = {name: as_names(name, column, unit=unit) for name, column in columns.items()}
     whole = all(names.dtype.kind == "i" for names in found.values())
     if items not in (None, "rows", "names"):
         raise ArgumentError(f"items is {items!r}", "a sequence of names, 'rows' or 'names'")
@@ -361,8 +365,9 @@ def _row_numbers(columns, n_items, unit, sure):
         used = np.unique(np.concatenate(list(columns.values()))).size
         if largest >= max(20, 2 * used):
             argument = next(a for a, rows in columns.items() if largest in rows)
+            where = int(np.argmax(columns[argument] == largest))
             raise ArgumentError(
-                f"{argument} is {largest} in {unit} {int(np.argmax(columns[argument] == largest))}, "
+                f"{argument} is {largest} in {unit} {where}, "
                 f"and only {used} of the numbers from 0 to {largest} occur",
                 "items='names' if the numbers are names, or n_items= with the number of items if "
                 "they are row numbers",

@@ -1,4 +1,4 @@
-"""Outcomes of matches and votes: letters, names of sides or winners, scores, differences, points."""
+"""Outcomes of matches and votes: letters, names, scores, differences and points."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.validation import as_vector
-from .names import as_names, names_as_text, column_names, column_of, whole_number
+from .names import as_names, column_names, column_of, names_as_text, whole_number
 
 RESULTS = ("difference", "winner", "points")
 AHEAD = dict(home=1.0, tie=0.0, away=-1.0)
@@ -195,7 +195,10 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
         if results[""] != "tie":
             raise ArgumentError(f"results has the empty cell as {results['']!r}", "'tie'")
         empty = np.array([_cell(value) is None for value in column.tolist()])
-        results, tie = {k: v for k, v in results.items() if k}, empty if tie is None else tie | empty
+        results, tie = (
+            {k: v for k, v in results.items() if k},
+            empty if tie is None else tie | empty,
+        )
     sides = [names_as_text(as_names(argument, side)) for argument, side in zip(AHEAD, sides[:2])]
     cells = _Cells(column, sides, tie)
     if isinstance(results, dict):
