@@ -3,6 +3,8 @@
 import difflib
 import sys
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -502,7 +504,9 @@ def as_ids(name, value, n, what="id"):
             f"{name} has {shown} at index {i}", f"{what}s without gaps, NaN or infinity"
         )
     if what == "id" and (i := _first_no_id(v)) is not None:
-        raise ArgumentError(f"{name} has {v[i]} at index {i}", "ids as whole numbers or text")
+        raise ArgumentError(
+            f"{name} has {v[i]} at index {i}", "ids as whole numbers, text or dates"
+        )
     try:
         return np.unique(v, return_inverse=True)
     except TypeError as error:
@@ -512,15 +516,22 @@ def as_ids(name, value, n, what="id"):
 
 
 def _first_no_id(v):
-    """Return the index of the first truth value or fraction in an array of ids, or None."""
-    if v.dtype.kind in "bf":
-        wrong = np.full(v.size, True) if v.dtype.kind == "b" else v % 1 != 0
+    """Return the index of the first truth value, fraction or complex number in ids, or None."""
+    if v.dtype.kind in "bc":
+        wrong = np.full(v.size, True)
+    elif v.dtype.kind == "f":
+        wrong = v % 1 != 0
     elif v.dtype.kind == "O":
-        flag, real = bool | np.bool_, float | np.floating
-        wrong = [isinstance(x, flag) or isinstance(x, real) and x % 1 != 0 for x in v.tolist()]
+        wrong = [_is_no_id(x) for x in v.tolist()]
     else:
         return None
     return int(np.argmax(wrong)) if np.any(wrong) else None
+
+
+def _is_no_id(x):
+    if isinstance(x, float | np.floating | Decimal | Fraction):
+        return x != x or abs(x) == np.inf or int(x) != x
+    return isinstance(x, bool | np.bool_ | complex | np.complexfloating)
 
 
 def query_numbers(qid, n):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -432,7 +433,11 @@ def test_names_that_are_whole_floats_in_plain_lists():
         rb.disagreement([(1.0, 2.0), (2.0, 3.0)], [1.0, 2.0])
 
 
-@pytest.mark.parametrize("qid", [[1.5, 1.5, 2, 2], [True, True, False, False], [1, "a", 0.5, 1]])
+NO_IDS = [[1.5, 1.5, 2, 2], [True, True, False, False], [1, "a", 0.5, 1], [1j, 1j, 2, 2]]
+NO_IDS += [[Decimal(1)] * 2 + [Decimal(text)] * 2 for text in ("1.5", "NaN", "Infinity")]
+
+
+@pytest.mark.parametrize("qid", NO_IDS)
 def test_query_ids_are_whole_numbers_or_text(qid):
     y, X = [0, 1, 0, 1], np.arange(4.0)[:, None]
     qid = np.array(qid, dtype=object if "a" in qid else None)
@@ -448,4 +453,6 @@ def test_query_ids_are_whole_numbers_or_text(qid):
             ValueError, match="qid has .* at index .; expected ids as whole numbers"
         ):
             call()
-    assert len(rb.Preferences.from_scores(y, np.array([1.0, 1.0, 2.0, 2.0]))) == 2
+    dates = pd.to_datetime(["2026-01-01", "2026-01-02"]).repeat(2)
+    for ids in (np.array([1.0, 1.0, 2.0, 2.0]), [Decimal(1)] * 2 + [Decimal("1E100")] * 2, dates):
+        assert len(rb.Preferences.from_scores(y, ids)) == 2
