@@ -176,9 +176,10 @@ class Disk:
                 disk.ask()
                 return super().write(content)
 
-        def opened(file, mode="r", *more):
-            is_new = "x" in mode and str(file).startswith(disk.folder)
-            return io.BufferedWriter(Raw(file, "x"), 512) if is_new else open(file, mode, *more)
+        def opened(file, mode="r", **more):
+            if "x" in mode and str(file).startswith(disk.folder):
+                return io.BufferedWriter(Raw(file, "x", **more), 512)
+            return open(file, mode, **more)
 
         monkeypatch.setattr(files, "open", opened, raising=False)
         monkeypatch.setattr(os, "fsync", lambda handle: [disk.ask(), fsync(handle)])
