@@ -393,6 +393,7 @@ PLAIN_MODULES = {
     "preferences.names",
     "preferences.outcomes",
     "metrics",
+    "metrics.models",
     "metrics.queries",
     "metrics.scorers",
     "selection.held_out",

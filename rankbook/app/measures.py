@@ -6,43 +6,37 @@ from itertools import combinations
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..metrics.models import block_scores, linked, with_advantages
 from ..metrics.pairs import disagreement
 from ..metrics.probabilities import reliability
-from ..metrics.queries import (
-    RULES,
-    UndefinedMetric,
-    block_scores,
-    by_query,
-    linked,
-    measure_model,
-    metric_sums,
-    named,
-    with_advantages,
-)
+from ..metrics.queries import RULES, UndefinedMetric, by_query, metric_sums, named
 from ..preferences.graph import Preferences
 from ..preferences.names import refuse_pair_features
 
 USUAL = ("disagreement", "ndcg@10", "average_precision", "reciprocal_rank", "kendall_tau", "auc")
 PROBABILITIES = ("brier_score", "log_loss")
-MOST_LEVELS, MOST_PAIRS = (
-    6,
-    100_000_000,
-)  # preferences, for probabilities
+MOST_LEVELS, MOST_PAIRS = 6, 100_000_000  # preferences, for probabilities
 
 
-def require_link(model, name):
-    """Raise an ArgumentError if a metric needs probabilities and scores come from a table."""
-    if name in PROBABILITIES and not hasattr(type(model), "link_"):
+def metric_of(name, model):
+    """Return the function of a metric and its options, among them the link of the model.
+
+    Raises an ArgumentError if the metric needs probabilities and the model has none.
+    """
+    metric, options = named(name)
+    try:
+        return linked(metric, options, model)
+    except ArgumentError as error:
         raise ArgumentError(
             f"metric is {name!r} and MODEL has no probabilities",
             "a model of --loss logistic, or one that model.calibrate has calibrated",
-        )
+        ) from error
 
 
 def of_table_or_model(model, prefs, scores):
     """Return preferences without pair features, and scores with their effect in a model.
 
-    A table of scores, which has no effects, is refused.
+    A table of scores beside pair features is refused.
     """
     prefs, scores = with_advantages(model, prefs, scores, "preferences")
     refuse_pair_features(
@@ -103,7 +97,7 @@ def measured(block, model, names, most=np.inf):
         try:
             if name in PROBABILITIES and len(Preferences.from_scores(y, qid)) > most:
                 raise UndefinedMetric(f"data have more than {most:,} preferences", "fewer")
-            metric, options = linked(name, {}, model)
+            metric, options = metric_of(name, model)
             sums.append(metric_sums(metric, y, scores, qid, **options))
         except ValueError as error:  # grades that the metric refuses
             sums.append(error)
@@ -155,8 +149,7 @@ def measures(blocks, model, metrics=None):
     if metrics is None and hasattr(model, "link_"):
         names += PROBABILITIES
     for name in names:
-        require_link(model, name)
-        linked(name, {}, model)  # refuse a wrong name before any work
+        metric_of(name, model)  # refuse a wrong name before any work
     sums = blocks.reduce(measured, blocks.items, model, names, most, combine=together)
     found, counted = {}, {}
     for name, each in zip(names, sums.sums):
@@ -188,7 +181,7 @@ def query_values(block, model, names):
     """Return query ids (q,) of a block, or "all" without queries, and values (q, metrics)."""
     scores, values = block_scores(block, model), []
     for name in names:
-        metric, options = linked(name, {}, model)
+        metric, options = metric_of(name, model)
         ids, each = by_query(metric, block.y, scores, block.qid, **options)
         values.append(each)
     return np.array(["all"]) if block.qid is None else ids, np.stack(values, axis=1)
@@ -200,8 +193,7 @@ def measures_by_query(blocks, model, names):
     A value is NaN where the metric is undefined.
     """
     for name in names:
-        require_link(model, name)
-        linked(name, {}, model)
+        metric_of(name, model)
     both = lambda first, second: tuple(map(np.concatenate, zip(first, second)))
     ids, values = blocks.reduce(query_values, blocks.items, model, names, combine=both)
     order = np.argsort(ids, kind="stable")
@@ -238,15 +230,14 @@ def preference_measures(prefs, scores, metrics=None, model=None):
     for name in metrics or ():
         if name not in (*usual, *PROBABILITIES):
             raise ArgumentError(f"metric is {name!r}", f"{' or '.join(usual)} {what}")
-        require_link(model, name)
     if metrics is None and hasattr(model, "link_") and len(prefs) <= MOST_PAIRS:
         usual += PROBABILITIES
-    n = prefs.n_items
+    asked, n = metrics or usual, prefs.n_items
+    judges = {name: metric_of(name, model) for name in asked if name in PROBABILITIES}
     prefs, scores = of_table_or_model(model, prefs, scores)
     wrong = disagreement(prefs, scores)
     values = dict(disagreement=wrong, pair_accuracy=1.0 - wrong, concordance=1.0 - wrong)
-    for name in metrics or usual:
-        if name in PROBABILITIES:
-            values[name] = measure_model(name, model, prefs, scores)
-    found = {name: values[name] for name in metrics or usual}
+    for name, (metric, options) in judges.items():
+        values[name] = metric(prefs, scores, **options)
+    found = {name: values[name] for name in asked}
     return dict(items=n, preferences=len(prefs), metrics=found)

@@ -48,13 +48,9 @@ from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import RULES
 from ..kernels.objects import ObjectKernel
+from ..metrics.models import with_advantages
 from ..metrics.pairs import disagreement
-from rankbook.metrics.queries import (
-    RankedLists,
-    UndefinedMetric,
-    as_known,
-    with_advantages,
-)
+from ..metrics.queries import RankedLists, UndefinedMetric, as_known
 from ..metrics.scorers import refuse_without_ids
 from ..preferences.events import column_names, index_of, is_numbered, is_table
 from ..preferences.graph import Preferences, as_preferences, of_rows, survival_target

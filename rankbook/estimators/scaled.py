@@ -54,6 +54,8 @@ class ScaledModel:
         If the numbers of features differ.
     """
 
+    predicts_as_model = True  # metrics take the link and the pair features of `model`
+
     def __init__(
         self,
         model: Any,

@@ -13,9 +13,10 @@ from .graded import (
     recall_at_k,
     reciprocal_rank,
 )
+from .models import over_blocks
 from .pairs import auc, disagreement, kendall_tau, pair_accuracy
 from .probabilities import Reliability, brier_score, log_loss, reliability
-from .queries import UndefinedMetric, by_query, over_blocks
+from .queries import UndefinedMetric, by_query
 from .scorers import scorer
 from .survival import concordance, dynamic_auc
 

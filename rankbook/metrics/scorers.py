@@ -9,7 +9,8 @@ from ..base.errors import ArgumentError
 from ..base.validation import as_ids
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
-from .queries import RULES, as_known, measure_model, named
+from .models import measure_model
+from .queries import RULES, as_known, named
 
 if TYPE_CHECKING:
     from pandas import Series

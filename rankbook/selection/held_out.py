@@ -1,7 +1,6 @@
 """Evaluation of held-out predictions: groups of items, and metrics at every lambda."""
 
 from functools import partial
-from inspect import signature
 
 import numpy as np
 
@@ -78,7 +77,7 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
 def check_metric(metric, k=None):
     """Return a name in METRICS or a function of (y, scores, qid), and if greater is better."""
     function, options = named(metric, {} if k is None else dict(k=as_count("k", k)))
-    if function in RULES and "link" in signature(function).parameters:
+    if function in RULES and RULES[function].has_link:
         raise ArgumentError(
             f"metric is {metric!r}, and scores of least squares are not log-odds",
             "a metric of the order of items",

@@ -52,7 +52,7 @@ def test_evaluate_has_brier_score_and_log_loss_of_models_with_probabilities(cars
 def test_others_have_none_until_they_are_calibrated(cars):
     assert "log_loss" not in done("evaluate", "h", "cars.csv")
     said = refused("evaluate", "h", "cars.csv", "--metric", "log_loss")
-    assert "whose scores are not log-odds" in said
+    assert "MODEL has no probabilities; expected a model of --loss logistic" in said
     done("predict", "m", "cars.csv", "-o", "s.csv")
     said = refused("evaluate", "s.csv", "cars.csv", "--target", "y", "--metric", "brier_score")
     assert "MODEL has no probabilities; expected a model of --loss logistic" in said

@@ -155,7 +155,7 @@ def score_table(block, model):
     """Return row, query, name and score of each item of a block, as a DataFrame."""
     import pandas as pd
 
-    from rankbook.metrics.queries import block_scores
+    from rankbook.metrics.models import block_scores
 
     scores = block_scores(block, model)
     rows = range(block.first, block.first + len(scores))
@@ -292,7 +292,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
         reliability_rows,
     )
     from rankbook.data.writers import json_rows, write_frame
-    from rankbook.metrics.queries import block_scores
+    from rankbook.metrics.models import block_scores
     from rankbook.preferences.graph import Preferences, survival_target
 
     metric = parse_names(metric) or None
@@ -399,7 +399,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
 
     from rankbook.app.measures import of_table_or_model
     from rankbook.metrics.compare import compare as compare_scores
-    from rankbook.metrics.queries import block_scores
+    from rankbook.metrics.models import block_scores
     from rankbook.preferences.graph import survival_target
 
     asked = dict(form=form, column=column, ties=ties, results=results)
