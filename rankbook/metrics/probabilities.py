@@ -72,10 +72,15 @@ def as_link(link):
             "'logistic', or an object with probability(difference), as model.link_",
         )
     p = as_vector("link", link.probability(np.array([-1.0, 0.0, 1.0])), 3)
-    if p.min() < 0 or np.abs(p + p[::-1] - 1).max() > 1e-9:
+    if p.min() < 0 or np.abs(p + p[::-1] - 1).max() > 1e-6:  # single precision has this sum
         raise ArgumentError(
             f"link has the probabilities {p} of the differences -1, 0 and 1",
             "probability(d) + probability(-d) = 1 for each difference d",
+        )
+    if p[2] < p[0]:
+        raise ArgumentError(
+            f"link has the probability {p[0]:.6g} at the difference -1 and {p[2]:.6g} at 1",
+            "probabilities that increase with the difference",
         )
     return link
 

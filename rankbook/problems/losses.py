@@ -669,7 +669,9 @@ def smooth_certificate(problem, lam, w, dual=None):
         linear = float(a @ prefs.margin)
         square = 2 * problem.loss.conjugate(a, prefs.weight)
         box = max(box, float(np.abs(q).max(initial=0.0)) / lam - 1)
-    best = scaled_dual(linear, square, lam / max(np.abs(q).max(), np.finfo(float).tiny))
+    with np.errstate(over="ignore"):  # without a correlation any scale is feasible
+        limit = lam / max(np.abs(q).max(), np.finfo(float).tiny)
+    best = scaled_dual(linear, square, limit)
     q = q * best.scale if dual is None else q
     norm = float(np.abs(w).sum())
     return Certificate.of(

@@ -1,7 +1,10 @@
 """Brier score, log loss and reliability diagram: beside scikit-learn, lists and definitions."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
@@ -175,6 +178,15 @@ class Lopsided:
 def test_a_link_whose_probabilities_do_not_sum_to_1_is_refused():
     with pytest.raises(ValueError, match=r"^link has the probabilities \[0. 0. 1.\]"):
         brier_score([0, 1], [0.0, 1.0], link=Lopsided())
+
+
+def test_a_link_that_decreases_is_refused_and_one_in_single_precision_is_not():
+    y, scores = [0, 1], [0.0, 0.5]
+    reverse = SimpleNamespace(probability=lambda d: expit(-np.asarray(d)))
+    with pytest.raises(ValueError, match=r"^link has the probability 0.731\d+ at .* -1 and 0.268"):
+        rb.metrics.log_loss(y, scores, link=reverse)
+    single = SimpleNamespace(probability=lambda d: expit(np.asarray(d, dtype=np.float32)))
+    assert np.isclose(rb.metrics.log_loss(y, scores, link=single), -np.log(expit(0.5)))
 
 
 def test_the_log_loss_of_many_pairs_is_the_objective_of_the_logistic_loss():

@@ -410,3 +410,16 @@ def test_the_estimators():
     with pytest.raises(ValueError, match="iterator and penalty is 'l1'"):
         rb.RankRLS(**options).fit(iter([(X, X[:, 0])]))
     assert not hasattr(rb.RankRLS(**options), "partial_fit")
+
+
+@pytest.mark.parametrize("lam", [10.0, 1e300])
+def test_equal_rows_have_a_bound_without_a_warning(lam):
+    problem = rb.RankSVMProblem(
+        np.ones((3, 1)),
+        rb.Preferences.from_scores([4, 4, 2]),
+        kernel="linear",
+        loss="squared",
+        penalty="l1",
+    )
+    proof = rb.solve(problem, lam).certificate
+    assert np.allclose([proof.primal, proof.dual], 2, rtol=1e-12)
