@@ -98,12 +98,10 @@ def merge(key, order, node, spare_key, spare_order):
 # %% ../../nbs/preferences/counting.ipynb #c017
 @inner
 def plus(x, y):
-    """Add numbers (high, low)."""
+    """Add numbers (high, low); the low part collects the rounding errors of the high one."""
     total = x[0] + y[0]
     part = total - x[0]
-    low = ((x[0] - (total - part)) + (y[0] - part)) + (x[1] + y[1])
-    high = total + low
-    return high, low - (high - total)
+    return total, ((x[0] - (total - part)) + (y[0] - part)) + (x[1] + y[1])
 
 
 @inner
@@ -147,7 +145,8 @@ def square_added(total, weight, s):
 @inner
 def measured(sums, r):
     """Compute the sum of w (s - r) for r as (high, low)."""
-    return plus(sums[1], times((-r[0], -r[1]), sums[0]))
+    high, low = plus(sums[1], times((-r[0], -r[1]), sums[0]))
+    return plus((high, 0.0), (low, 0.0))  # the high part may have cancelled
 
 
 @inner
@@ -199,20 +198,21 @@ def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):
                 passed, last = passed_by(passed, worse[order[first]], t), first
         tape[i - begin, 0] = first - begin
         tape[i - begin, 1] = (middle if is_square else last) - begin
-        (m0, _), (m1, _), (m2, _) = passed
+        (m0, a), (m1, b), (m2, c) = passed
+        m0, m1, m2 = m0 + a, m1 + b, m2 + c
         steep, loss, square = m0, m1, m0
         if is_square:
             steep, loss, square = slope * m1, slope / 2 * m2, slope * slope * m2
         if first < last:
             r = plus(plus((s, 0.0), (-1.0, 0.0)), (-low, 0.0))
             line = measured(band, r)
-            curve = plus(measured((band[1], squares), r), times((-r[0], -r[1]), line))[0]
+            curve = measured((line, measured((band[1], squares), r)), r)[0]
             steep += slope * line[0]
             loss += slope / 2 * curve
             square += slope * slope * curve
         gradient[order[i]] += w * steep
-        for c, value in enumerate((loss, steep, square)):
-            totals[c, 0], totals[c, 1] = plus((totals[c, 0], totals[c, 1]), (w * value, 0.0))
+        for k, value in enumerate((loss, steep, square)):
+            totals[k, 0], totals[k, 1] = plus((totals[k, 0], totals[k, 1]), (w * value, 0.0))
 
 # %% ../../nbs/preferences/counting.ipynb #c022
 @inner
@@ -246,7 +246,8 @@ def sweep_lower(key, order, better, worse, node, shape, gradient, tape):
             last += 1
         tape[i - begin, 0] = 0 if is_square else first - middle
         tape[i - begin, 1] = last - middle
-        steep = slope * passed[1][0] if is_square else passed[0][0]
+        steep, rest = passed[1] if is_square else passed[0]
+        steep = (steep + rest) * (slope if is_square else 1.0)
         if first < last:
             steep -= slope * measured(band, plus(plus((s, 0.0), (1.0, 0.0)), (low, 0.0)))[0]
         gradient[order[i]] -= worse[order[i]] * steep
@@ -305,7 +306,7 @@ def block_loss(scores, better, worse, edges, nodes, shape, tape, items):
         sweep_upper(key, order, better, worse, node, shape, gradient, totals, part)
         merge(key, order, node, spare_key, spare_order)
         done += size
-    return gradient, np.append(totals[:, 0], worst)
+    return gradient, np.append(totals[:, 0] + totals[:, 1], worst)
 
 # %% ../../nbs/preferences/counting.ipynb #dd05
 @njit
@@ -318,12 +319,12 @@ def sums_around(worse, better, edges, starts):
     for q in range(starts.size - 1):
         total = (0.0, 0.0)
         for g in range(starts[q], starts[q + 1]):
-            below[edges[g] : edges[g + 1]] = total[0]
+            below[edges[g] : edges[g + 1]] = total[0] + total[1]
             for i in range(edges[g], edges[g + 1]):
                 total = plus(total, (worse[i], 0.0))
         total = (0.0, 0.0)
         for g in range(starts[q + 1] - 1, starts[q] - 1, -1):
-            above[edges[g] : edges[g + 1]] = total[0]
+            above[edges[g] : edges[g + 1]] = total[0] + total[1]
             for i in range(edges[g], edges[g + 1]):
                 total = plus(total, (better[i], 0.0))
     return below, above
