@@ -169,7 +169,7 @@ def passed_by(sums, weight, t):
 def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):  # noqa: PLR0913
     """Sweep over the upper items of a node. O(size of the node)."""
     begin, middle, end = node
-    low, high, slope, _ = shape
+    low, high, slope, jump = shape
     is_square = high == np.inf
     limit = -low if is_square else high  # from here on an item counts as passed
     first = last = middle  # the band is first:last, and last:middle have passed
@@ -210,6 +210,11 @@ def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):
             steep += slope * line[0]
             loss += slope / 2 * curve
             square += slope * slope * curve
+            if jump != 0:
+                mass = band[0][0]
+                steep += jump * mass
+                loss += jump * line[0]
+                square += jump * (2 * slope * line[0] + jump * mass)
         gradient[order[i]] += w * steep
         for k, value in enumerate((loss, steep, square)):
             totals[k, 0], totals[k, 1] = plus((totals[k, 0], totals[k, 1]), (w * value, 0.0))
@@ -219,7 +224,7 @@ def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):
 def sweep_lower(key, order, better, worse, node, shape, gradient, tape):
     """Sweep over the lower items of a node. O(size of the node)."""
     begin, middle, end = node
-    low, high, slope, _ = shape
+    low, high, slope, jump = shape
     is_square = high == np.inf
     limit = -low if is_square else high
     first = last = middle  # the band is first:last, and middle:first have passed
@@ -250,6 +255,7 @@ def sweep_lower(key, order, better, worse, node, shape, gradient, tape):
         steep = (steep + rest) * (slope if is_square else 1.0)
         if first < last:
             steep -= slope * measured(band, plus(plus((s, 0.0), (1.0, 0.0)), (low, 0.0)))[0]
+            steep += jump * band[0][0]
         gradient[order[i]] -= worse[order[i]] * steep
 
 # %% ../../nbs/preferences/counting.ipynb #c024
@@ -266,7 +272,7 @@ def block_loss(scores, better, worse, edges, nodes, shape, tape, items):
         the product of the two; preferences of weight 0 are ignored.
     edges, nodes
         As in :func:`merge_tree`.
-    shape : (low, high, slope, offset)
+    shape : (low, high, slope, jump)
     tape : ndarray of shape (T, 2), int32
         Overwritten with the bands; T is the sum of the sizes of the nodes.
     items : ndarray of shape (T,), int32

@@ -26,29 +26,27 @@ from ..base.validation import as_choice, as_positive, as_vector, query_numbers
 class Derivative:
     """Slope of a loss.
 
-    It is 0 up to -low, offset + slope t in the band -low < t < high, 1 from high on.
+    It is 0 up to -low, jump + slope (t + low) in the band -low < t < high, 1 from high on.
     """
 
     low: float
     high: float
     slope: float
-    offset: float
+    jump: float = 0.0
 
     @property
     def numbers(self):
         """The four as a tuple."""
-        return self.low, self.high, self.slope, self.offset
+        return self.low, self.high, self.slope, self.jump
 
     def at(self, t):
         """Compute the slope at shortfalls t (m,)."""
-        return np.where(
-            t <= -self.low, 0.0, np.where(t >= self.high, 1.0, self.offset + self.slope * t)
-        )
+        band = self.jump + self.slope * (t + self.low)
+        return np.where(t <= -self.low, 0.0, np.where(t >= self.high, 1.0, band))
 
     def integral(self, t):
         """Compute the loss at shortfalls t (m,)."""
-        constant = self.offset**2 / 2 / self.slope if self.slope else 0.0
-        band = constant + (self.offset + self.slope / 2 * t) * t
+        band = (self.jump + self.slope / 2 * (t + self.low)) * (t + self.low)
         return np.where(t <= -self.low, 0.0, np.where(t >= self.high, t, band))
 
     def in_band(self, t):
@@ -58,11 +56,11 @@ class Derivative:
 
 def smoothed_hinge(width):
     """Smooth the hinge over a width >= 0 around the margin; 0 gives the hinge itself."""
-    return Derivative(width / 2, width / 2, 1 / width, 0.5) if width > 0 else HINGE
+    return Derivative(width / 2, width / 2, 1 / width) if width > 0 else HINGE
 
 
-HINGE = Derivative(0.0, 0.0, 0.0, 0.0)
-SQUARED = Derivative(0.0, np.inf, 2.0, 0.0)
+HINGE = Derivative(0.0, 0.0, 0.0)
+SQUARED = Derivative(0.0, np.inf, 2.0)
 
 # %% ../../nbs/preferences/sums.ipynb #c029n
 def margin_units(margin):

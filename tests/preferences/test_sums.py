@@ -15,13 +15,15 @@ from rankbook.preferences.sums import (
     HINGE,
     SQUARED,
     CountedLoss,
+    Derivative,
     ListedLoss,
     loss_of,
     smoothed_hinge,
 )
 from rankbook.problems.certificate import SmoothedDual
 
-DERIVATIVES = [HINGE, SQUARED, *(smoothed_hinge(h) for h in (1e-6, 0.25, 1.0, 7.0))]
+STRAIGHT = Derivative(0.5, 0.5, 4.0, 0.5 - 2.0)  # the line of a smaller width, in the band of 1
+DERIVATIVES = [HINGE, SQUARED, *(smoothed_hinge(h) for h in (1e-6, 0.25, 1.0, 7.0)), STRAIGHT]
 
 
 def double_loop(y, qid, weight, scores, derivative):

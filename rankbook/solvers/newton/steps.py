@@ -314,7 +314,8 @@ def carried(problem, lam, point, width, new):
 
     It is the given point, or the new minimiser if the preferences in the band do not change.
     """
-    straight, derivative = Derivative(width / 2, width / 2, 1 / new, 0.5), smoothed_hinge(new)
+    straight = Derivative(width / 2, width / 2, 1 / new, 0.5 - width / 2 / new)
+    derivative = smoothed_hinge(new)
     sums, correlation, _ = problem.sums_at(point.f, straight)
     gradient = lam * point.w - correlation
     diagonal = likely_diagonal(problem, lam, sums.bands)
