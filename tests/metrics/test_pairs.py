@@ -9,6 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import rankbook as rb
+from rankbook.base import progress
+from rankbook.metrics import pairs
 from rankbook.metrics.graded import average_precision, ndcg
 from rankbook.metrics.pairs import auc, disagreement
 from rankbook.metrics.queries import UndefinedMetric, by_query
@@ -636,3 +638,14 @@ def test_all_metrics_share_a_signature(metric):
     names = list(signature(metric).parameters)
     assert names[:4] == ["y_true", "y_score", "qid", "sample_weight"]
     assert list(signature(by_query).parameters)[:5] == ["metric", *names[:4]]
+
+
+@pytest.mark.parametrize("metric", [disagreement, auc, pairs.kendall_tau])
+def test_only_large_calls_start_a_thread(metric, monkeypatch):
+    started, start = [], progress.start_new_thread
+    counted = lambda *given: started.append(metric) or start(*given)
+    monkeypatch.setattr(progress, "start_new_thread", counted)
+    for n, threads in ((10, 0), (pairs.LARGE + 1, 1)):
+        y = np.arange(n) % 2
+        metric(y, y_score=np.arange(n))
+        assert len(started) == threads
