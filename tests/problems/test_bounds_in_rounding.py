@@ -1,7 +1,5 @@
 """Both bounds of a certificate hold where rounding is all there is, against 80 digits."""
 
-from contextlib import suppress
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -222,6 +220,7 @@ FORMS = ("dense", "float32", "sparse", "listed", "blocks")
     ],
 )
 def test_bounds_hold_for_weights_over_16_decades(seeds, loss):
+    failed = []
     for seed in seeds:
         X, y, qid, prefs, lam = weighed(seed)
         listed = rb.Preferences(prefs.better, prefs.worse, len(y), prefs.weight)
@@ -239,9 +238,11 @@ def test_bounds_hold_for_weights_over_16_decades(seeds, loss):
         X = X.astype(float)
         answers = [rb.solve(problem, lam, "newton")]
         if loss != "logistic":  # a second opinion on the minimum
-            with suppress(ArithmeticError):
-                other = rb.RankSVMProblem(X, listed, **options)
+            other = rb.RankSVMProblem(X, listed, **options)
+            try:
                 answers.append(rb.solve(other, lam, "interior"))
+            except ArithmeticError:
+                failed.append(seed)
         found = [np.asarray(each.weights) for each in answers]
         Z = [list(vector(X[k]) - vector(X[l])) for k, l in zip(prefs.better, prefs.worse)]
         c, exact_lam = list(vector(prefs.weight)), mp.mpf(float(lam))
@@ -263,12 +264,14 @@ def test_bounds_hold_for_weights_over_16_decades(seeds, loss):
         for proof, w in [*((a.certificate, w) for a, w in zip(answers, found)), *tried]:
             assert proof.dual <= minimum, (seed, form, proof.rounding)
             assert proof.primal >= value(list(vector(w))), (seed, form, proof.rounding)
+    assert len(failed) <= len(seeds) // 10, failed
 
 
 @pytest.mark.filterwarnings("ignore:the solver")
 @pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])
 @pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 400), marks=pytest.mark.slow)])
 def test_no_order_of_identical_items_is_proven(seeds, loss):
+    failed = []
     for seed in seeds:
         rng = np.random.default_rng(seed)
         n, m = int(rng.integers(5, 16)), int(rng.integers(8, 30))
@@ -281,9 +284,13 @@ def test_no_order_of_identical_items_is_proven(seeds, loss):
         problem = rb.RankSVMProblem(X, prefs, kernel, gamma, loss=loss)
         i, j = np.triu_indices(n, 1)
         same = (X[i] == X[j]).all(axis=1)
-        with suppress(ArithmeticError):  # no solution, no proof
+        try:
             solution = rb.solve(problem, 10.0 ** rng.uniform(-3, 1))
+        except ArithmeticError:  # no solution, no proof
+            failed.append(seed)
+        else:
             assert not solution.proven(i, j)[same].any(), (seed, kernel)
+    assert len(failed) <= len(seeds) // 10, failed
 
 
 def test_multipliers_of_another_shape_are_refused():
