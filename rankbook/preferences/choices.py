@@ -120,7 +120,7 @@ def choice_sums(value, eta, chosen, efron, groups, orders):
 
 @njit
 def choice_slope(facts):
-    """Compute the weight of each place's choice minus its expected weight (N,), minus the slope.
+    """Negative slope (N,): the weight of each place's choice minus its expected weight.
 
     `facts` are as in :func:`add_curvature`. If an item of large weight is chosen almost surely, the
     difference of the two numbers would be a rounding error; the sum of the chances of the other

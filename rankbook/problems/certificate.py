@@ -80,10 +80,10 @@ def rounding_error(problem, lam, bounds, slope, dual, excess, norm, coef=None):
         if isinstance(slope, np.ndarray):
             (steep, longest), reach = lengths(problem.diagonal, slope, dual)
         else:
-            found = problem.blocks.reduce(
-                block_lengths, problem.blocks.items, slope, dual, combine=joined
+            items = problem.blocks.items
+            (steep, longest), reach = problem.blocks.reduce(
+                block_lengths, items, slope, dual, combine=joined
             )
-            (steep, longest), reach = found
         far = np.sqrt(2 * max(0.0, bounds[0] - bounds[1]) / lam)
         with np.errstate(over="ignore", invalid="ignore"):
             above = eps * norm * (steep + lam * norm / 2) + excess(eps * norm * reach)

@@ -125,6 +125,8 @@ class RankSVMProblem(Tabled, KernelMap):
     ([0, 1], True)
     """
 
+    is_extended = False  # True if the items are those of pair features, see PairItems
+
     def __init__(  # noqa: PLR0913 -- the options of kernels among them
         self,
         X: Items,

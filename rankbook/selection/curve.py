@@ -194,7 +194,7 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
         j, lam = 0, np.exp(log_high[0] - 1e-3 * (log_high[0] - log_low[0]))
     else:
         width = log_high - log_low
-        j = np.flatnonzero(width >= width.max() * (1 - 1e-9))[0]  # widths round
+        j = np.flatnonzero(width >= width.max() * (1 - 1e-9))[0]  # widths equal up to rounding
         lam = np.exp((log_low[j] + log_high[j]) / 2)
     return float(
         np.clip(lam, np.nextafter(low[j], np.inf), high[j])

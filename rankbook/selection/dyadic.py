@@ -8,14 +8,13 @@ __all__ = ['LEAVE_OUT', 'HIDDEN', 'check_setting', 'DyadicTable', 'objects_out',
            'rounding_limits', 'retrained_scores', 'dyadic_values']
 
 # %% ../../nbs/selection/dyadic.ipynb #dy05
-import warnings
 from itertools import product
 
 import numpy as np
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
-from ..base.limits import require_memory
+from ..base.limits import require_memory, warn
 from ..base.validation import as_choice, as_count
 from ..preferences.missed_pairs import TIE_TOL
 from ..problems.label_ranking import LabelRankRLSProblem, label_rounding, label_spectrum
@@ -227,12 +226,11 @@ def rounding_limits(path, scores, lams):
     reach = np.minimum(1.0, k * values.max(initial=0.0) / lams)
     share, terms = rounding_share(values, lams / k), reach * np.abs(Y - Y.mean()).max()
     if (hidden := share > HIDDEN).any():
-        warnings.warn(
+        warn(
             f"lams has values up to {lams[hidden].max():.3g}, at which rounding errors of the "
             "kernel hide the order of left-out scores, so that these count as ties. Use larger "
             "lams.",
             RuntimeWarning,
-            stacklevel=2,
         )
     return share * np.maximum(np.abs(scores).max(axis=(1, 2)), terms)
 
