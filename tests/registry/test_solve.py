@@ -7,6 +7,10 @@ import inspect
 import re
 import subprocess
 import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, repeat
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -639,6 +643,82 @@ def test_auto_tries_the_other_solvers_before_it_warns(monkeypatch):
     assert rb.solve(problem, 1.0).certificate.is_optimal()
     with pytest.raises(ArithmeticError, match="rounding errors"):
         rb.solve(problem, 1.0, solver=first)
+
+
+def sixes(**options):
+    prefs = rb.Preferences.from_scores(np.arange(6) % 4)
+    return rb.RankSVMProblem(np.arange(6.0)[:, None] ** 2, prefs, **options)
+
+
+@pytest.mark.parametrize("tol", [1e-17, 1e-300])
+def test_auto_warns_above_the_tolerance_that_was_asked_for(tol):
+    with pytest.warns(ConvergenceWarning, match=f"its tolerance is {tol:g}.*Also tried") as caught:
+        found = rb.solve(sixes(), 1e-3, tol=tol)
+    assert len(caught) == 1 and tol < found.certificate.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize(
+    "error, is_bug",
+    [
+        (ArithmeticError, False),
+        (RuntimeError, False),
+        (MemoryError, False),
+        (ValueError, False),
+        (RecursionError, True),
+        (NotImplementedError, True),
+        (ZeroDivisionError, True),
+        (KeyError, True),
+    ],
+)
+def test_auto_goes_on_after_a_failure_but_not_after_a_bug(error, is_bug, monkeypatch):
+    from rankbook.registry import solve
+
+    def by(one):
+        calls.append(one.name)
+        if one.name == first.name:
+            return Solution(problem, 1.0, coef=np.zeros(6))
+        if len(calls) == 2:
+            raise error("no")
+        return one.solve(problem, 1.0)
+
+    calls, problem = [], sixes(kernel="linear")
+    first = choose_solver(problem, at=1.0)
+    answer = lambda: solve.best_answer(problem, 1.0, first, by, {})
+    if is_bug:
+        with pytest.raises(error):
+            answer()
+    else:
+        assert answer().certificate.is_optimal() and len(calls) == 3
+
+
+def test_auto_prefers_any_gap_to_nan(monkeypatch):
+    from rankbook.registry import solve
+
+    def by(one):
+        gap = next(gaps)
+        return SimpleNamespace(
+            certificate=SimpleNamespace(relative_gap=gap), warn_above=lambda *said: None
+        )
+
+    problem = sixes(kernel="linear")
+    first = choose_solver(problem, at=1.0)
+    for before, after in ((np.nan, 0.5), (0.5, np.nan)):
+        gaps = chain([before, after], repeat(1.0))
+        assert solve.best_answer(problem, 1.0, first, by, {}).certificate.relative_gap == 0.5
+
+
+def test_auto_in_threads_leaves_no_filter_of_overflows():
+    problem = rb.RankSVMProblem(
+        1e6 * np.array([[1.0], [2.0], [3.0], [5.0], [7.0], [8.0]]),
+        rb.Preferences.from_scores([0, 1, 0, 2, 1, 2]),
+        "poly",
+        loss="logistic",
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: rb.solve(problem, 0.01), range(8)))
+        assert RuntimeWarning not in [kind for _, _, kind, *_ in warnings.filters]
 
 
 def test_the_warning_names_the_solvers_that_were_tried():
