@@ -114,6 +114,54 @@ def test_a_long_call_is_announced_with_a_faster_way(name, monkeypatch):
     assert not (CONTINUOUS.is_listed or GRADED.is_listed or SOME.is_listed)
 
 
+ONCE = {
+    "scale": lambda: linear(loss="logistic").fit(ROWS[:50], SCORES[:50]),
+    "folds": lambda: rb.RankSVMCV(cv=3).fit(ROWS[:50], GRADES[:50]),
+    "labels": lambda: rb.LabelRankerCV().fit(ROWS[:12], ROWS[:12, :4]),
+    "intervals": lambda: rb.order_intervals(
+        fitted(9, kernel="linear"), rng.normal(size=(5, 5)), n_resamples=100
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_a_long_call_is_announced_once(name, monkeypatch):
+    monkeypatch.setattr(limits, "MINUTE", 0.0)
+    monkeypatch.setattr(choice, "MINUTE", 0.0)
+    monkeypatch.setattr(choice, "CUBES", 0.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ONCE[name]()
+    said = [str(one.message) for one in caught if "predicted to need" in str(one.message)]
+    assert len(said) == (2 if name == "intervals" else 1), said  # and the fit before
+
+
+def test_few_items_with_many_preferences_are_announced():
+    better = rng.integers(0, 300, 2 * 10**6)
+    prefs = rb.Preferences(better, (better + 1) % 300, n_items=300)
+    problem = rb.RankSVMProblem(X[:300], prefs, kernel="linear", penalty="l1")
+    for name in ("homotopy", "lp"):
+        assert choice.predicted_seconds(problem, name) > 60
+    chosen = choice.choose_solver(problem)
+    others, slow = choice.choose_others(problem, 1.0, chosen)
+    assert "lp" in slow and "lp" not in [one.name for one in others]
+    whole = rb.RankSVMProblem(X[:800], rb.Preferences.from_scores(SCORES[:800]))
+    assert choice.predicted_seconds(whole, "path", "path") > 60
+
+
+def test_a_long_first_refit_is_not_repeated(monkeypatch):
+    from rankbook.estimators import order_intervals
+
+    calls, time = [], iter(range(0, 10**6, 1000))
+    monkeypatch.setattr(order_intervals, "perf_counter", lambda: next(time))
+    monkeypatch.setattr(order_intervals, "refits", lambda *what: calls.append(what))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".* is predicted to need")
+        with pytest.raises(UserWarning, match="the bootstrap of 100 fits is predicted"):
+            rb.order_intervals(fitted(9, kernel="linear"), rng.normal(size=(5, 5)), n_resamples=100)
+    assert len(calls) == 1
+
+
 def clicks(sessions, ranks):
     rank = np.tile(np.arange(ranks), sessions)
     session = np.repeat(np.arange(sessions), ranks)

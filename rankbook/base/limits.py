@@ -5,7 +5,8 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from importlib import import_module
 from itertools import product
 
@@ -85,16 +86,27 @@ def require_memory(nbytes, what, instead):
 
 
 MINUTE = 60.0  # seconds that a call may take unannounced
+ANNOUNCED = ContextVar("ANNOUNCED", default=False)  # whether an outer call has warned
 
 
 def announce_time(seconds, what, instead):
     """Warn if a call is predicted to need more than a minute.
 
     In the message, `what` is the subject of the sentence, and `instead` is an imperative that names
-    a faster way.
+    a faster way. After a warning, no call within the context that this function returns warns.
     """
-    if seconds > MINUTE:
+    if is_long := seconds > MINUTE and not ANNOUNCED.get():
         warn(f"{what} is predicted to need {duration(seconds)}; {instead}.")
+    return _announced() if is_long else nullcontext()
+
+
+@contextmanager
+def _announced():
+    token = ANNOUNCED.set(True)
+    try:
+        yield
+    finally:
+        ANNOUNCED.reset(token)
 
 
 def duration(seconds):

@@ -654,10 +654,11 @@ class LabelRankerCV(LabelRanker):
     def _answer(self, problem):
         lams = np.logspace(-4, 6, 30) if self.lams is None else np.array(as_grid("lams", self.lams))
         options = dict(cv=self.cv, random_state=self.random_state)
-        announce(problem, choose_solver(problem))
-        values, scores = dyadic_values(problem, lams, self.leave_out, **options)
-        best, _ = choose_entry(values[:, None], lams, [None], False)
-        return solve(problem, lams[best]), dict(
+        with announce(problem, choose_solver(problem)):
+            values, scores = dyadic_values(problem, lams, self.leave_out, **options)
+            best, _ = choose_entry(values[:, None], lams, [None], False)
+            solution = solve(problem, lams[best])
+        return solution, dict(
             best_value_=float(values[best]),
             cv_values_=values,
             lams_=lams,

@@ -8,7 +8,7 @@ from __future__ import annotations  # help() shows the name ArrayLike, not its l
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from time import process_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # %% auto #0
-__all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'ranks', 'half_width',
+__all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'COMPILING', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'ranks', 'half_width',
            'pair_deviations', 'scaled', 'decisions', 'problem_target', 'compared_groups', 'determined_groups',
            'within_groups', 'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits',
            'resampled_scores', 'bootstrap_draws', 'matched_prior', 'posterior_root', 'seconds_of_root',
@@ -527,6 +527,7 @@ def newton_fits(problem, lam, prefs, weights):
     raise ArithmeticError(f"a refit has not converged in {STEPS} steps; a larger lam is needed.")
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi23
+COMPILING = 10.0  # seconds of a first fit, of which compiled code may take most
 UNMOVED = 1e-6  # deviations up to this share of the largest score are rounding errors of solvers
 
 
@@ -568,17 +569,22 @@ def resampled_scores(solution, X, units, n_resamples, n_jobs, seed):
 
     workers = min(n_resamples, effective_n_jobs(n_jobs))
     what = solution.problem, solution.lam, X, units, seed
-    some, seconds = list(range(20 if are_quick(solution.problem, units) else 1)), np.inf
-    for _ in range(2):  # the first time may include compiling
-        if seconds > MINUTE / n_resamples:
-            start = process_time()
-            refits(*what, some)
-            seconds = min(seconds, (process_time() - start) / len(some))
+    some = list(range(20 if are_quick(solution.problem, units) else 1))
+
+    def timed():
+        start = perf_counter()
+        refits(*what, some)
+        return perf_counter() - start
+
+    seconds = timed()
+    if MINUTE * len(some) / n_resamples < seconds < COMPILING:
+        seconds = min(seconds, timed())
     said = f"the bootstrap of {n_resamples:,} fits"
-    announce_time(seconds * n_resamples / workers, said, "use a lower n_resamples, or n_jobs=-1")
-    parts = np.array_split(np.arange(n_resamples), workers)
-    jobs = (for_worker(refits)(*what, numbers.tolist()) for numbers in parts)
-    return np.hstack(Parallel(n_jobs=n_jobs)(jobs))
+    seconds *= n_resamples / len(some) / workers
+    with announce_time(seconds, said, "use a lower n_resamples, or n_jobs=-1"):
+        parts = np.array_split(np.arange(n_resamples), workers)
+        jobs = (for_worker(refits)(*what, numbers.tolist()) for numbers in parts)
+        return np.hstack(Parallel(n_jobs=n_jobs)(jobs))
 
 
 def bootstrap_draws(solution, X, units, n_resamples, n_jobs, seed):
@@ -836,18 +842,18 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     seconds = per_draw * p**2 * n_resamples
     if method == "laplace":
         seconds += seconds_of_root(solution.problem, p)
-    announce_time(seconds, f"order_intervals of {p:,} items", fewer)
-    if method == "laplace":
-        if unit is not None:
-            raise ArgumentError(
-                "unit is given and method is 'laplace', which samples nothing",
-                "None",
-                "method='bootstrap' resamples units.",
-            )
-        draws, matched = posterior_draws(solution, items, n_pairs, n_resamples, seed)
-    else:
-        units, matched = Units(problem_target(solution.problem), unit), np.nan
-        draws = bootstrap_draws(solution, items, units, n_resamples, n_jobs, seed)
+    if method == "laplace" and unit is not None:
+        raise ArgumentError(
+            "unit is given and method is 'laplace', which samples nothing",
+            "None",
+            "method='bootstrap' resamples units.",
+        )
+    with announce_time(seconds, f"order_intervals of {p:,} items", fewer):
+        if method == "laplace":
+            draws, matched = posterior_draws(solution, items, n_pairs, n_resamples, seed)
+        else:
+            units, matched = Units(problem_target(solution.problem), unit), np.nan
+            draws = bootstrap_draws(solution, items, units, n_resamples, n_jobs, seed)
     facts = dict(method=method, lam=solution.lam, matched_lam=matched)
     return OrderIntervals(
         names, *draws.intervals(level, simultaneous), level, simultaneous, **facts

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Literal, NamedTuple, Self
@@ -353,9 +354,11 @@ class RankSVM(Ranker):
         return problem, lam, extended, kernel
 
     def _solve(self, problem, lam):
+        told = nullcontext()
         if lam == "scale" and isinstance(problem.loss, SmoothLoss):  # which visits preferences
-            announce(problem, choose_solver(problem, self.solver))
-        return solve(problem, lam_for(problem, lam), self.solver, progress=self.progress)
+            told = announce(problem, choose_solver(problem, self.solver))
+        with told:
+            return solve(problem, lam_for(problem, lam), self.solver, progress=self.progress)
 
     def _fit_projected(self, X, prefs):
         """The fitted attributes with an approximate kernel."""
@@ -815,9 +818,9 @@ class RankSVMCV(Ranker):
             seed = self.random_state
             folds, n_dropped = pair_folds(self.cv, X, prefs, self.fold_by, groups, seed)
         named = choose_solver(whole, follower, "path")
-        announce(whole, named, "path", len(models) * len(folds))
         models = [model.set_params(solver=follower) for model in models]
-        found = self._search(models, X, prefs, folds)
+        with announce(whole, named, "path", len(models) * len(folds)):
+            found = self._search(models, X, prefs, folds)
         by_query = prefs.queries is not None
         return self._keep_fit(found | dict(n_dropped_=n_dropped, by_query_=by_query))
 

@@ -12,8 +12,8 @@ __all__ = ['USUAL', 'WHOLE', 'DEEPEST', 'SAMPLE', 'EXACT', 'FEW', 'MATTERS', 'CA
            'follower_of', 'choose_solver', 'choose_others', 'shared_follower']
 
 # %% ../../nbs/registry/choice.ipynb #ch006
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from importlib.metadata import distribution
 from itertools import chain
 from numbers import Real
 from typing import Any, Literal
@@ -43,7 +43,6 @@ from rankbook.registry.plugins import (
     words_of,
 )
 from rankbook.registry.solver import (
-    GROUP,
     HOME,
     Solver,
     auto_options,
@@ -342,7 +341,7 @@ SMOOTH = {  # seconds of one solution with a smooth loss
     "square": 4e-7,  # for each of the n^2 entries of a matrix that is multiplied
 }
 SOLVES = 30  # that a path of "epsilon" or "newton" takes, in solutions to full accuracy
-CUBES = 1e9  # operations: with fewer no time is predicted, because they take less than an hour
+CUBES = 1e9  # n^3 + FEW m: one solution of fewer takes less than a minute, except by "path" or "qp"
 OTHERS = {  # seconds of one solution and of a path
     "simplex": lambda n, m, d: (2.2e-7 * m * d, 1.8e-8 * m**1.4 * d),
     "lp": lambda n, m, d: (1.8e-8 * m**1.6 * d**0.5, 0.0),
@@ -385,13 +384,12 @@ def predicted_seconds(
     """
     n = getattr(problem, "n_items", 0)
     m = getattr(problem, "n_preferences", n)
-    if n**3 + n * m < CUBES:
-        return 0.0
     is_path, factored = provides == "path", getattr(problem, "is_factored", False)
     if is_kind(problem, "RankSVMProblem") and not problem.penalty.coef_is_weights:
         if isinstance(problem.loss, SmoothLoss):
             return (SOLVES if is_path else 1) * seconds_of_smooth(problem)
-        if problem.storage == "blocks":
+        is_quick = not is_path and solver not in ("path", "qp") and n**3 + FEW * m < CUBES
+        if problem.storage == "blocks" or is_quick:
             return 0.0
         work = work_of(problem, lam, decades)
         if solver == "path" and is_path:
@@ -665,14 +663,18 @@ def refuse_absurd(problem, solver, seconds):
 
 
 def announce(problem, solver, provides="solve", times=1, lam=None):
-    """Warn if a solver (instance) is predicted to need over a minute, `times` times over."""
+    """Warn if a solver (instance) is predicted to need over a minute, `times` times over.
+
+    Within the context that it returns, no further call is announced after a warning.
+    """
     asked = problem, solver.name, provides, lam
     known = lam is not None and getattr(problem, "is_factored", False)  # without lam_max, a bound
     if known and times * predicted_seconds(*asked, DEEPEST) <= MINUTE:
-        return
+        return nullcontext()
     what = "one solution" if provides == "solve" else "a path" if times == 1 else f"{times} paths"
     seconds = times * predicted_seconds(*asked)
-    announce_time(seconds, f"the solver {solver.name!r} for {what}", f"use {advice_for(problem)}")
+    said = f"the solver {solver.name!r} for {what}"
+    return announce_time(seconds, said, f"use {advice_for(problem)}")
 
 
 def quickest(problem, lam, allow_plugins, make):
@@ -812,22 +814,22 @@ def choose_others(problem: Problem, lam: float, chosen: Any, **options: Any) -> 
     them.
     """
     made, slow, n = [], [], getattr(problem, "n_items", 0)
-    is_small = n**3 + n * getattr(problem, "n_preferences", n) < CUBES
-    for point in distribution(HOME).entry_points.select(group=GROUP):
-        kind = point.load()
-        is_exact = (kind().tol or np.inf) <= Solver.tol  # by default
-        if point.name == chosen.name or "solve" not in kind.provides or not is_exact:
+    is_small = n**3 + FEW * getattr(problem, "n_preferences", n) < CUBES
+    for name in (record.name for record in installed_records() if record.origin == HOME):
+        usual = get_solver(name)  # with its default options
+        is_exact = (usual.tol or np.inf) <= Solver.tol
+        if name == chosen.name or "solve" not in usual.provides or not is_exact:
             continue
-        takes = options_of(kind)[0]
-        solver = made_solver(point.name, {k: v for k, v in options.items() if k in takes}, False)
+        takes = options_of(type(usual))[0]
+        solver = made_solver(name, {k: v for k, v in options.items() if k in takes}, False)
         can_start = lam > 0 or solver.hard_margin
         if not can_start or solver_fit(solver, problem, "solve") is not True:
             continue
-        seconds = predicted_seconds(problem, point.name, lam=lam or None)
-        if is_small or 0 < seconds <= LONG:
-            made.append((seconds, point.name, solver))
+        seconds = predicted_seconds(problem, name, lam=lam or None)
+        if seconds <= LONG if seconds > 0 else is_small:
+            made.append((seconds, name, solver))
         else:
-            slow.append(point.name)
+            slow.append(name)
     return [solver for *_, solver in sorted(made, key=lambda one: one[:2])], slow
 
 
