@@ -1,8 +1,8 @@
 """Default fits of random data sets over all losses, signs, storages and twelve decades of scale.
 
 A data set is made again from its number: ``random_case(17)``. Without --slow a sample of them is
-fitted, with --slow ten thousand. No fit may end above a relative gap of 1e-5, unless its warning
-says which other solvers were tried.
+fitted, with --slow ten thousand. No fit may end above a relative gap of 1e-5, unless its kernel is
+"poly" and its warning says which other solvers were tried. At most one in MOST of these warns.
 """
 
 import warnings
@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rankbook as rb
 
-PARTS, WHOLE, SAMPLE, LARGEST_GAP = 50, 10_000, 40, 1e-5
+PARTS, WHOLE, SAMPLE, LARGEST_GAP = 50, 10_000, 60, 1e-5
+MOST = 2  # at most every second fit of a polynomial kernel may warn; about one in six does
 LOSSES = "hinge", "squared", "logistic", "plackett-luce"
 
 
@@ -68,29 +69,34 @@ def random_case(number):
     return X, target, dict(lam=lam, kernel=kernel, loss=loss, signs=signs, penalty=penalty)
 
 
-def failure(number):
-    """What is wrong with the fit of a data set, or None; and whether all solvers missed a gap."""
+def outcome(number):
+    """What is wrong with the fit of a data set, or None; its kernel; and whether it warned."""
     X, target, options = random_case(number)
+    kernel = options["kernel"]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             model = rb.RankSVM(**options).fit(X, **target)
         except ValueError as error:  # features so large that the kernel overflows
-            return None if "overflow" in str(error) else (number, str(error)), False
+            wrong = None if "overflow" in str(error) else (number, str(error))
+            return wrong, kernel, False
     gap = model.certificate_.relative_gap
     said = [str(one.message) for one in caught if one.category is ConvergenceWarning]
     named = any("lso tried" in text or "No other solver" in text for text in said)
-    return None if gap <= LARGEST_GAP or named else (number, gap, model.solver_, said), named
+    is_right = gap <= LARGEST_GAP or (named and kernel == "poly")
+    return None if is_right else (number, gap, model.solver_, said), kernel, bool(said)
 
 
 @pytest.mark.parametrize(
     "part", ["sample", *(pytest.param(i, marks=pytest.mark.slow) for i in range(PARTS))]
 )
-def test_a_default_fit_is_optimal_or_names_all_solvers_that_were_tried(part, record_property):
+def test_a_default_fit_is_optimal_and_only_poly_kernels_warn(part):
     numbers = range(SAMPLE) if part == "sample" else range(part, WHOLE, PARTS)
-    found = [failure(number) for number in numbers]
-    record_property("warned", sum(warned for _, warned in found))
-    assert not [wrong for wrong, _ in found if wrong is not None]
+    found = [outcome(number) for number in numbers]
+    assert not [wrong for wrong, *_ in found if wrong is not None]
+    assert not [kernel for _, kernel, warned in found if warned and kernel != "poly"]
+    warned = [warned for _, kernel, warned in found if kernel == "poly"]
+    assert sum(warned) * MOST <= len(warned)
 
 
 def test_linear_fits_of_any_scale_need_no_warning():
