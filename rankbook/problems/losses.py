@@ -93,7 +93,7 @@ def whole_weight(problem):
     """Total weight of the preferences of a problem, which may be a problem in blocks."""
     if isinstance(problem.prefs, Preferences):
         return total_weight(problem.prefs)
-    return problem.summed.evaluate(np.zeros(problem.n_items), HINGE).loss
+    return problem.summed.evaluate(problem.zero_scores(), HINGE).loss
 
 
 @dataclass(frozen=True)

@@ -401,9 +401,9 @@ def predicted_seconds(
         return 0.0
     columns = problem.X.shape[1] if factored else n
     if solver == "sparse-rls":
-        columns = len(problem.landmarks)
+        columns = getattr(problem, "landmarks", problem.X).shape[0]
     elif solver == "kronecker":
-        n = problem.objects.shape[0]
+        n = getattr(problem, "objects", problem.X).shape[0]
     return float(OTHERS[solver](n, m, columns)[is_path])
 
 

@@ -133,7 +133,7 @@ def test_names_in_another_order():
 
 
 def test_ids_of_one_kind_that_differ_in_type():
-    ids = (np.array([2**53, 2**53 + 1]), np.array([2**53 + 2], np.uint64), np.array([0.5]))
+    ids = (np.array([2**53, 2**53 + 1]), np.array([2**53 + 2], np.uint64), np.array([5.0]))
     ids += (np.array([2**70, 2**70 + 1], object), np.array([7], np.int8))
     facts = block_facts(Blocks(Block(np.ones((len(q), 1)), np.arange(len(q)), q) for q in ids))
     assert facts.rows == [2, 1, 1, 2, 1]

@@ -245,8 +245,9 @@ WIDE = {
 
 @pytest.mark.filterwarnings("ignore:not converged")
 @pytest.mark.parametrize("name", WIDE)
-def test_wide_items_are_never_written_out(name):
+def test_wide_items_are_never_written_out(name, monkeypatch):
     X, y, qid = wide(300, 5000, 30)
+    monkeypatch.setattr("rankbook.solvers.newton.steps.BLOCK", 1_000_000)  # entries of a block
     with never_dense(X.shape):
         model = clone(WIDE[name]).fit(X, y, qid=qid)
         scores = model.predict(X)

@@ -288,7 +288,7 @@ def test_what_ends_a_program_ends_it_here_too(install, problem, where, end):
 
 @pytest.mark.parametrize("answer", [1, None, "", "  ", False, np.False_, np.ones(1), [], 1.0])
 def test_an_answer_that_is_neither_true_nor_a_sentence(install, problem, answer):
-    install("odd-solver", GOOD + "    Zero.cost = lambda *_: 1e-9\n")
+    install("odd-solver", GOOD + "    Zero.cost, Zero.tol = lambda *_: 1e-9, 1e-6\n")
     import odd_solver_plugin
 
     odd_solver_plugin.Zero.can_solve = lambda self, problem: answer

@@ -199,14 +199,17 @@ def main():
         if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) != signal.SIG_IGN:
             signal.signal(getattr(signal, name), _interrupt)
     try:
-        app(prog_name="rankbook")
-    except OSError as error:  # while Typer prints a help text
-        say(f"rankbook: error: the output cannot be written: {error.strerror}.", err=True)
+        try:
+            app(prog_name="rankbook")
+        finally:
+            sys.stdout.flush()
+    except OSError as error:  # while Typer prints a help text, or at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more
+        if not getattr(error.__context__, "code", 0):  # the command has not failed already
+            say(f"rankbook: error: the output cannot be written: {error.strerror}.", err=True)
         sys.exit(2)
     finally:
         if SIGNALS:
-            with suppress(OSError, ValueError):  # the reader is gone, or the disk full
-                sys.stdout.flush()
             _end_process()
 
 
