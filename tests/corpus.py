@@ -15,6 +15,18 @@ def sparse_corpus():
     return {i.name: (i.X, i.prefs) for group in groups for i in GROUPS[group]}
 
 
+def repeated(rng, X, copies, twin, constant):
+    """Items (n, d) with, where asked for, copies, a feature equal to another, a feature of 0 or 1."""
+    n, d = X.shape
+    if copies:
+        X = X[rng.integers(0, n, n)]
+    if twin:
+        X[:, rng.integers(d)] = X[:, rng.integers(d)]
+    if constant:
+        X[:, rng.integers(d)] = rng.integers(0, 2)
+    return X
+
+
 def standardised(name, rows):
     """Some rows of a data set, every column with mean 0 and deviation 1, and their scores."""
     data = load(name)

@@ -9,13 +9,14 @@ import warnings
 
 import numpy as np
 import pytest
+from corpus import repeated
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 import rankbook as rb
 
 PARTS, WHOLE, SAMPLE, LARGEST_GAP = 50, 10_000, 60, 1e-5
-MOST = 2  # at most every second fit of a polynomial kernel may warn; about one in six does
+MOST = 2  # at most every second fit of a polynomial kernel may warn
 LOSSES = "hinge", "squared", "logistic", "plackett-luce"
 
 
@@ -30,12 +31,7 @@ def random_items(rng, number):
         rng.integers(0, 3, (n, d)).astype(float),
         rng.normal(size=(n, d)).round(1),
     )[number % 3]
-    if rare[0]:
-        X = X[rng.integers(0, n, n)]
-    if rare[1]:
-        X[:, rng.integers(d)] = X[:, rng.integers(d)]
-    if rare[2]:
-        X[:, rng.integers(d)] = rng.integers(0, 2)
+    X = repeated(rng, X, *rare[:3])
     if rare[3]:
         X[rng.random(X.shape) < 0.5] = 0
     X = X * 10.0 ** rng.integers(-6, 7, d if rare[4] else 1)

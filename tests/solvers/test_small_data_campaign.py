@@ -10,6 +10,7 @@ from collections import defaultdict
 import cvxpy as cp
 import numpy as np
 import pytest
+from corpus import repeated
 from scipy.optimize import linprog
 
 import rankbook as rb
@@ -36,12 +37,7 @@ def random_data(number):
         rng.integers(0, 3, (n, d)).astype(float),
         rng.normal(size=(n, d)).round(1),
     )[number % 3]
-    if rare[0]:
-        X = X[rng.integers(0, n, n)]
-    if rare[1]:
-        X[:, rng.integers(d)] = X[:, rng.integers(d)]
-    if rare[2]:
-        X[:, rng.integers(d)] = rng.integers(0, 2)
+    X = repeated(rng, X, *rare[:3])
     if rare[3]:
         X[:] = X[0]
     y = rng.integers(0, int(rng.integers(2, 5)), n)
