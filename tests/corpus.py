@@ -16,7 +16,7 @@ def sparse_corpus():
 
 
 def repeated(rng, X, copies, twin, constant):
-    """Items (n, d) with, where asked for, copies, a feature equal to another, a feature of 0 or 1."""
+    """Items (n, d) with the features or items that are asked for: copied, equal or constant."""
     n, d = X.shape
     if copies:
         X = X[rng.integers(0, n, n)]
