@@ -4,11 +4,12 @@
 
 # %% auto #0
 __all__ = ['FIRST_WIDTH', 'MAX_STEPS', 'STEPS_OF_A_WIDTH', 'FEW_STEPS', 'STEPS_OF_A_DIAGONAL', 'FIRST_PRODUCTS', 'EASY_STEPS',
-           'LISTED', 'CHANGES', 'PULL', 'SHARE', 'ROUNDS', 'STEPS', 'Point', 'evaluated', 'likely_diagonal',
-           'truncated_direction', 'solved', 'movable', 'signed_step', 'face_step', 'allowed', 'direct_step',
-           'directions', 'step_length', 'taken', 'newton_step', 'continued_width', 'carried', 'BandDifferences',
-           'band_direction', 'Listed', 'length_along', 'proximal_minimum', 'normal_multiple', 'first_weights',
-           'started', 'spanned', 'Search', 'finished', 'minimise']
+           'LISTED', 'CHANGES', 'PULL', 'SIGNED_PULL', 'SHARE', 'ROUNDS', 'STEPS', 'Point', 'evaluated',
+           'likely_diagonal', 'truncated_direction', 'solved', 'movable', 'signed_step', 'face_step', 'is_wide',
+           'wide_step', 'allowed', 'direct_step', 'directions', 'step_length', 'taken', 'newton_step',
+           'continued_width', 'carried', 'BandDifferences', 'band_direction', 'Listed', 'length_along',
+           'proximal_minimum', 'normal_multiple', 'first_weights', 'started', 'spanned', 'Search', 'finished',
+           'minimise']
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c003
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from ...kernels.items import dense, matvec, rmatvec
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
 from ...preferences.graph import incidence_matrix, item_sums
 from ...preferences.sums import Derivative, margin_units, smoothed_hinge
-from ...problems.ranksvm import RankSVMProblem, is_written_out
+from ...problems.ranksvm import RankSVMProblem, hessian, is_written_out
 from ...problems.signs import nearest
 from ...problems.smooth_losses import SmoothLoss
 
@@ -178,6 +179,43 @@ def face_step(signs, w, slope, product, solve, free):
     return x - w
 
 
+def is_wide(problem):
+    """Whether :func:`wide_step` computes steps: with signs and twice as many features as items."""
+    if problem.signs is None or problem.storage == "blocks":
+        return False
+    n, d = problem.X.shape
+    return 2 * n <= d and n <= LARGEST_MATRIX and n * d <= BLOCK
+
+
+def wide_step(problem, lam, gradient, w, B):
+    """Minimiser p (d,) of gradient'p + p'(lam + X'BX)p / 2 with w + p in the cone of the signs.
+
+    B (n, n) is symmetric and positive semidefinite. O(n^2 d + n^3) for each of a few steps.
+    """
+    X, signs = problem.X, problem.signs
+
+    def at(t):
+        s = B @ t
+        p = nearest(signs, w - (gradient + rmatvec(X, s)) / lam) - w
+        q = matvec(X, p)
+        value = lam / 2 * float(p @ p) + float(gradient @ p) + float(s @ (q - t / 2))
+        return t, p, q - t, value
+
+    best = at(np.zeros(len(B)))
+    for _ in range(CHANGES):
+        t, p, rest, value = best
+        face = dense(X[:, (signs == 0) | (w + p != 0)]).astype(np.float64)
+        along = np.linalg.solve(np.eye(len(B)) + (face @ face.T) @ B / lam, rest)
+        slope = float(rest @ (B @ along))
+        if not slope > 1e-12 * abs(value):
+            break
+        trials = (at(t + length * along) for length in 0.5 ** np.arange(30))
+        best = next((one for one in trials if one[-1] >= value + slope * 1e-4), None)
+        if best is None:
+            break
+    return p
+
+
 def allowed(problem, w, p, gradient):
     """A descent direction to a point with the signs, as far along p (d,) as possible. O(d)."""
     if problem.signs is None:
@@ -216,8 +254,12 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
     products, unless :func:`rankbook.problems.ranksvm.is_written_out`. Otherwise there are a
     truncated direction, unless it takes more products than the matrix, and the exact direction. If
     each product would read the items from files, there is only the exact direction. With signs and
-    weights `w` (d,), w + p has the signs, too.
+    weights `w` (d,), w + p has the signs, too, and :func:`wide_step` gives the first direction if
+    the problem :func:`is_wide`.
     """
+    if is_wide(problem):
+        B = hessian(np.eye(problem.n_items), problem.summed, bands)
+        yield wide_step(problem, lam, gradient, w, B)
     d, stored = problem.X.shape[1], problem.storage == "blocks" and problem.blocks.is_stored
     written = is_written_out(problem.X, problem.summed)
     free = None if problem.signs is None else movable(problem, w, gradient)
@@ -427,7 +469,7 @@ def length_along(ramp, speed, pulls, flat, bent):
     return t
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #nm012
-PULL = 0.1  # largest pull of the first round
+PULL, SIGNED_PULL = 0.1, 1.0  # largest pull of the first round, without and with signs
 SHARE = 0.3  # gradient's part of the gap at the end of a round, as a share of the cost of the pull
 ROUNDS, STEPS = 40, 60  # largest number of rounds, and of steps of a round
 
@@ -438,7 +480,8 @@ def proximal_minimum(problem, lam, w, width, goal):
     Parameters
     ----------
     problem : RankSVMProblem
-        With the hinge and a linear kernel; its preferences are listed.
+        With the hinge and a linear kernel; its preferences are listed. With signs it must be wide,
+        see :func:`is_wide`.
     lam : float > 0
     w : ndarray of shape (d,)
         Starting point, near the minimum for `width`.
@@ -455,7 +498,7 @@ def proximal_minimum(problem, lam, w, width, goal):
     """
     pairs, X, f, steps = Listed(problem.prefs), problem.X, matvec(problem.X, w), 0
     share = np.clip(0.5 + (pairs.margin / pairs.unit - pairs.matvec(f)) / width, 0, 1)
-    pull = min(PULL, width)
+    pull = min(PULL if problem.signs is None else SIGNED_PULL, width)
     for _ in range(ROUNDS):
         centre, cost = share, float(pairs.cost @ (share - share**2))
         final = min(width, 4 / 3 * goal / cost) if cost > 0 else width
@@ -463,14 +506,21 @@ def proximal_minimum(problem, lam, w, width, goal):
             short = pairs.margin / pairs.unit - pairs.matvec(f)
             ramp = (short + final / 2 + pull * centre) / (final + pull)
             share = np.clip(ramp, 0, 1)
-            gradient = lam * w - rmatvec(X, pairs.rmatvec(share))
-            lacking = float(gradient @ gradient) / (2 * lam)
+            correlation = rmatvec(X, pairs.rmatvec(share))
+            gradient, v = lam * w - correlation, nearest(problem.signs, correlation)
+            rest = lam * w - v
+            lacking = float(rest @ rest) / (2 * lam) + float(w @ (v - correlation))
             moved = pull / 2 * float(pairs.cost @ (share - centre) ** 2)
             if step and lacking <= max(SHARE * moved, goal / 100):
                 break
             band = np.flatnonzero((ramp > 0) & (ramp < 1))
             bend = pairs.weight[band] / (pairs.unit[band] * (final + pull))
-            p = band_direction(X, lam, gradient, pairs.better[band], pairs.worse[band], bend)
+            ends = pairs.better[band], pairs.worse[band]
+            if problem.signs is None:
+                p = band_direction(X, lam, gradient, *ends, bend)
+            else:
+                P = incidence_matrix(*ends, problem.n_items)
+                p = wide_step(problem, lam, gradient, w, (P.T @ (P * bend[:, None])).toarray())
             q = matvec(X, p)
             rise = pairs.matvec(q)
             norm = lam * float(w @ p), lam * float(p @ p)
@@ -480,7 +530,8 @@ def proximal_minimum(problem, lam, w, width, goal):
             w, f, steps = w + t * p, f + t * q, steps + 1
         sums, correlation, _ = problem.sums_at(f, smoothed_hinge(final))
         value = lam / 2 * float(w @ w) + sums.loss
-        square = float(correlation @ correlation)
+        v = nearest(problem.signs, correlation)
+        square = float(v @ v)
         if value - problem.loss.scaling(lam, sums, square).value <= goal:
             break
         pull = max(pull / 2, final / 4)
@@ -575,7 +626,7 @@ class Search:
         self.steps_of_multipliers = 0
         self.may_list = (
             not problem.loss.is_smooth
-            and problem.signs is None
+            and (problem.signs is None or is_wide(problem))
             and problem.storage != "blocks"
             and problem.n_preferences <= LISTED
         )
@@ -607,10 +658,15 @@ class Search:
         return self.list_pairs() if self.may_list else self.retreat()
 
     def list_pairs(self):
-        """Go to the last width by the method of multipliers, once."""
-        found = proximal_minimum(self.problem, self.lam, self.point.w, self.width, self.goal)
-        w, self.width, self.steps_of_multipliers = found
-        self.point = started(self.problem, self.lam, smoothed_hinge(self.width), w)
+        """Go to the last width by the method of multipliers, again if the goal has fallen."""
+        goal = np.inf
+        while self.point.gap > self.goal and self.goal < 0.99 * goal:
+            goal = self.goal
+            w, self.width, steps = proximal_minimum(
+                self.problem, self.lam, self.point.w, self.width, goal
+            )
+            self.point = started(self.problem, self.lam, smoothed_hinge(self.width), w)
+            self.steps_of_multipliers += steps
         self.may_list, self.steps = False, 0
         return True
 
