@@ -5,9 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
 import rankbook as rb
+from rankbook.app.leaderboard import leaderboard
 from rankbook.base import limits
 from rankbook.registry import choice
 
@@ -16,6 +17,11 @@ N = 40_000
 X, SCORES, GRADES = rng.normal(size=(N, 10)), rng.normal(size=N), np.arange(N) % 3
 ROWS = X[:12_000]
 CONTINUOUS, GRADED = (rb.Preferences.from_scores(y) for y in (SCORES, GRADES))
+BINARY, QUERIES = np.arange(N) % 2, np.arange(N) // 4
+LABELS = np.where(np.arange(12_000) % 9, np.nan, np.arange(12_000) % 2)
+MANY = np.resize(LABELS, N)
+HOME = rng.integers(0, 6000, 60_000)
+SEASON = rb.Preferences(HOME, (HOME + rng.integers(1, 6000, 60_000)) % 6000, n_items=6000)
 SOME = rb.Preferences.from_scores(GRADES[:12_000])
 TIMES = rb.Preferences.from_survival(np.arange(1.0, N + 1), event=np.ones(N, dtype=bool))
 
@@ -99,6 +105,27 @@ LONG = {
         method="bootstrap",
         n_resamples=1_000_000,
     ),
+    "rls, basis": lambda: rb.RankRLS(basis=3000).fit(X, SCORES),
+    "rls, basis by pivots": lambda: rb.RankRLS(basis=1500, basis_method="rpcholesky").fit(
+        ROWS, SCORES[:12_000]
+    ),
+    "rls, items as basis": lambda: rb.RankRLS(basis=ROWS[:3000]).fit(X, SCORES),
+    "rls, basis, folds": lambda: rb.RankRLSCV(basis=3000).fit(X, SCORES),
+    "rayleigh, whole kernel": lambda: rb.RayleighRanker(n_components=None).fit(ROWS, LABELS),
+    "rayleigh, neighbours": lambda: rb.RayleighRanker().fit(np.tile(X, 20), MANY),
+    "rayleigh, folds": lambda: rb.RayleighRankerCV(n_components=[5000]).fit(ROWS, LABELS),
+    "rayleigh, problem": lambda: rb.RayleighProblem(ROWS, LABELS, n_components=5000),
+    "match_prior, features": lambda: rb.match_prior(
+        linear(loss="logistic"), csr_array(eye_array(6000)), SEASON
+    ),
+    "match_prior, preferences": lambda: rb.match_prior(linear(loss="logistic"), X, SCORES),
+    "interval": lambda: rb.metrics.interval(
+        BINARY, SCORES, QUERIES, metric="auc", n_resamples=10**6
+    ),
+    "compare": lambda: rb.metrics.compare(
+        BINARY, SCORES, X[:, 0], QUERIES, metric="auc", n_resamples=10**6
+    ),
+    "leaderboard": lambda: leaderboard(SEASON),
 }
 
 

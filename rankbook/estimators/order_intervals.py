@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,23 +32,26 @@ from ..kernels.items import matvec, rmatvec
 from ..metrics.queries import RankedLists
 from ..preferences.events import ids_of_preferences, index_of, is_numbered, tie_halves
 from ..preferences.graph import Preferences
+from ..preferences.orders import Orders
 from ..preferences.sums import both_weights, query_totals, weighs_nothing
 from ..problems.pair_features import with_features
 from ..problems.rankrls import MarginTarget, RankRLSProblem
-from ..problems.ranksvm import RankSVMProblem
+from ..problems.ranksvm import RankSVMProblem, as_loss
 from ..problems.scale import comparison_groups
 from ..problems.smooth_losses import PairSums, SmoothPairLoss, second_derivative
+from ..registry.choice import seconds_of_smooth
 from ..registry.solve import solve
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # %% auto #0
-__all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'COMPILING', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'ranks', 'half_width',
-           'pair_deviations', 'scaled', 'decisions', 'problem_target', 'compared_groups', 'determined_groups',
-           'within_groups', 'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits',
-           'resampled_scores', 'bootstrap_draws', 'matched_prior', 'posterior_root', 'seconds_of_root',
-           'posterior_draws', 'solution_of', 'chosen_method', 'order_intervals', 'match_prior']
+__all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'COMPILING', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'FITS', 'ranks',
+           'half_width', 'pair_deviations', 'scaled', 'decisions', 'problem_target', 'compared_groups',
+           'determined_groups', 'within_groups', 'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits',
+           'refitted', 'refits', 'resampled_scores', 'bootstrap_draws', 'matched_prior', 'posterior_root',
+           'seconds_of_root', 'posterior_draws', 'solution_of', 'chosen_method', 'order_intervals', 'seconds_of_match',
+           'match_prior', 'matched_fits']
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi10
 def ranks(score):
@@ -860,6 +864,27 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     )
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi34
+FITS = 8  # that match_prior takes in most cases
+
+
+def seconds_of_match(loss, X, y):
+    """Predicted seconds of :func:`match_prior`; 0 for items that `fit` refuses."""
+    shape = np.shape(X)
+    if len(shape) != 2:
+        return 0.0
+    n, is_target = shape[0], isinstance(y, Preferences | Orders)
+    facts = SimpleNamespace(
+        n_items=n,
+        n_preferences=len(y) if is_target else n * (n - 1) // 2,
+        prefs=y if is_target else SimpleNamespace(is_counted=True),
+        loss=as_loss(loss),
+        is_factored=True,
+        storage="csr" if hasattr(X, "tocsr") else "float64",
+        X=X if hasattr(X, "shape") else np.empty(shape),
+    )
+    return FITS * (seconds_of_smooth(facts) + seconds_of_root(facts, n))
+
+
 @interruptible
 def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01, pairs: bool = False) -> Any:
     """Fit a model with the lambda that matches its prior to the data.
@@ -920,6 +945,19 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01, pairs: bool 
         raise ArgumentError("pairs is True and y has no pair feature other than 0", "False")
     if given is not None and model.pair_lam is None:
         model.set_params(pair_lam=1.0)
+    seconds = seconds_of_match(model.loss, X, y)
+    with announce_time(seconds, "match_prior", "use a RankSVM with a lam, or fewer features"):
+        lam, most = matched_fits(model, X, y, tol, pairs)
+    if lam >= most:
+        warn(
+            "the data show no difference between the items, so lambda is at its upper limit and "
+            "intervals by the Laplace approximation are too narrow. Collect more comparisons."
+        )
+    return model
+
+
+def matched_fits(model, X, y, tol, pairs):
+    """Fit a model until its lambda matches, and return this lambda and its upper limit."""
     for _ in range(100):
         model.fit(X, y)
         solution, items, _, n_pairs = solution_of(model, X)
@@ -934,9 +972,4 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01, pairs: bool 
         model.set_params(lam=lam)
         if pairs:
             model.set_params(pair_lam=model.pair_lam * new[1])
-    if lam >= most:
-        warn(
-            "the data show no difference between the items, so lambda is at its upper limit and "
-            "intervals by the Laplace approximation are too narrow. Collect more comparisons."
-        )
-    return model
+    return lam, most

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Literal, Self
@@ -17,7 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from ..base.errors import ArgumentError
 from ..base.estimator import available_if
-from ..base.limits import refuse_huge
+from ..base.limits import announce_time, refuse_huge
 from ..base.progress import for_worker
 from ..base.types import Folds, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_items, as_matrix, as_vector
@@ -67,10 +68,12 @@ from rankbook.selection.held_out import (
 from ..selection.leave_preference_out import preference_groups, preference_values
 
 # %% auto #0
-__all__ = ['SAMPLE', 'sampled_rows', 'block_statistics', 'merged', 'RankRLSBase', 'RankRLS', 'RankRLSCV', 'choose_entry',
-           'grid_curve']
+__all__ = ['CHOICE', 'FIT', 'SAMPLE', 'sampled_rows', 'block_statistics', 'merged', 'RankRLSBase', 'RankRLS', 'RankRLSCV',
+           'choose_entry', 'grid_curve']
 
 # %% ../../nbs/estimators/rankrls.ipynb #rlsblocks
+CHOICE = {"random": 0.0, "kmeans++": 3e-10, "rpcholesky": 2e-9}  # seconds over n r^2 for a basis
+FIT = 5e-10  # seconds over n r^2 for a fit with r of n items as a basis
 SAMPLE = 20  # items of a sample for each item of a basis that is chosen among them
 
 
@@ -160,6 +163,16 @@ class RankRLSBase(Ranker):
         method = getattr(self, "basis_method", "random")
         options = dict(kernel=self._kernel(gamma), random_state=self.random_state)
         return choose_basis(X, count, method, **options)
+
+    def _announced(self, n):
+        """Announce the choice of a basis among n items, and a fit with it."""
+        if self.basis is None:
+            return nullcontext()
+        r = self.basis if np.ndim(self.basis) == 0 else len(self.basis)
+        r = min(n, as_count("basis", r))
+        method = getattr(self, "basis_method", "random") if np.ndim(self.basis) == 0 else "random"
+        seconds = n * r**2 * (CHOICE[method] + FIT)
+        return announce_time(seconds, f"a basis of {r:,} items", "use a smaller basis")
 
     def _block_basis(self, blocks, gamma):
         """The basis (r, d) or None: as given, or so many items of a sample of all blocks."""
@@ -347,13 +360,13 @@ class RankRLS(RankRLSBase):
             raise ArgumentError(
                 "penalty is 'l1' and basis is given", "basis=None with this penalty"
             )
-        if np.ndim(self.basis) >= 2:
-            return self._fit_statistics(self._start_statistics(X).add(X, y, qid, weight))
-        options = dict(item_weight=weight, penalty=self.penalty, kernel=self._kernel(self.gamma))
-        problem = RankRLSProblem(
-            X, y, qid, graph, basis=self._basis_indices(X, self.gamma), **options
-        )
-        solution = solve(problem, lam_for(problem, self.lam), self.solver)
+        with self._announced(X.shape[0]):
+            if np.ndim(self.basis) >= 2:
+                return self._fit_statistics(self._start_statistics(X).add(X, y, qid, weight))
+            options = dict(item_weight=weight, penalty=self.penalty)
+            options |= dict(basis=self._basis_indices(X, self.gamma))
+            problem = RankRLSProblem(X, y, qid, graph, kernel=self._kernel(self.gamma), **options)
+            solution = solve(problem, lam_for(problem, self.lam), self.solver)
         by_query = qid is not None or getattr(graph, "queries", None) is not None
         return self._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
 

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['MOMENTS', 'rayleigh_quotient', 'marked_items', 'read_labels', 'class_moments', 'SemiSupervisedData',
-           'RayleighProblem', 'ClassPosterior', 'class_posterior', 'expected_auc', 'largest_error', 'AUCBound',
-           'pair_cosines', 'auc_bound']
+           'seconds_of_data', 'RayleighProblem', 'ClassPosterior', 'class_posterior', 'expected_auc', 'largest_error',
+           'AUCBound', 'pair_cosines', 'auc_bound']
 
 # %% ../../nbs/problems/rayleigh.ipynb #c003
 from collections.abc import Callable
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
-from ..base.limits import refuse_huge, solvable
+from ..base.limits import announce_time, refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
 from ..base.progress import interruptible
 from ..base.tables import Tabled
@@ -34,7 +34,9 @@ from rankbook.base.validation import (
 from ..kernels.kernel import Kernel, as_kernel
 from ..kernels.linear_map import LinearFunction
 from rankbook.kernels.neighbours import (
+    FEW,
     SEARCHES,
+    is_approximate,
     laplacian_form,
     neighbour_graph,
     normalized_laplacian,
@@ -179,6 +181,12 @@ class SemiSupervisedData:
         return laplacian_form(normalized_laplacian(self.graph), self.X) / len(self.X) ** 2
 
 # %% ../../nbs/problems/rayleigh.ipynb #c025
+def seconds_of_data(n, d, p, has_graph):
+    """Predicted seconds of a subspace of dimension p of items (n, d), and their graph."""
+    search = n**2 * (2e-8 + 3e-10 * d) if has_graph else 0.0
+    return search + 1.3e-9 * n * p**2
+
+
 class RayleighProblem(Tabled, SetOnce):
     """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient.
 
@@ -257,6 +265,17 @@ class RayleighProblem(Tabled, SetOnce):
         most, why = len(items) - 1, ", one less than the items"
         options = dict(n_neighbors=as_count("n_neighbors", n_neighbors, 1, most, why))
         options |= dict(metric=metric, neighbours=as_choice("neighbours", neighbours, SEARCHES))
+        n, d = items.shape
+        p = d if kernel.name == "linear" else n
+        p = n if pivots == "pca" else p if n_components is None else min(p, n_components)
+        is_exact = not is_approximate(items, metric, neighbours, kernel.name == "precomputed")
+        has_graph = manifold_weight > 0 and d > FEW and is_exact
+        announce_time(
+            seconds_of_data(n, d, p, has_graph),
+            f"a RayleighProblem of {n:,} items",
+            "use fewer components or items"
+            + has_graph * ", neighbours='approximate' or manifold_weight=0",
+        )
         subspace = None
         if n_components is not None or kernel.name != "linear":
             subspace = NystroemMap(
