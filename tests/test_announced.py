@@ -293,3 +293,20 @@ def test_the_forecast_of_wide_items_counts_columns_and_dense_vectors():
     assert solution.certificate.relative_gap <= 1e-6
     name = solution.solver.split()[0]
     assert 16 * 10**6 < peak < 1.5 * choice.bytes_of(name, work)
+
+
+def test_a_long_path_names_ways_that_are_fast():
+    """Each way that the warning for a kernel names makes the call short."""
+    X, y = ROWS[:3000, :5], SCORES[:3000]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".* is predicted to need")
+        with pytest.raises(UserWarning, match='NystroemMap .*"squared", graph="star"'):
+            rb.RankSVMCV().fit(X, y)
+    star = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, graph="star"))
+    mapped = rb.NystroemMap(X, 100).transform(X)
+    squared = rb.RankSVMProblem(
+        mapped, rb.Preferences.from_scores(y), kernel="linear", loss="squared"
+    )
+    for one in (star, squared):
+        name = choice.choose_solver(one, "auto", "path").name
+        assert 5 * choice.predicted_seconds(one, name, "path") < 60

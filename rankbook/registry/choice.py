@@ -637,12 +637,15 @@ def l1_solver(problem):
     return "simplex" if hinge else "homotopy"
 
 
-def advice_for(problem):
+def advice_for(problem, provides="solve"):
     """Advice on how to make a problem smaller."""
     if not is_kind(problem, "RankSVMProblem"):
         return 'kernel="linear", a basis, or fewer items'
     prefs, is_smooth = problem.prefs, isinstance(problem.loss, SmoothLoss)
-    parts = [] if problem.is_factored else ["approximate_kernel with a lam that is not too small"]
+    approximate = "approximate_kernel with a lam that is not too small"
+    if provides == "path":
+        approximate = 'NystroemMap for the items with kernel="linear" and loss="squared"'
+    parts = [] if problem.is_factored else [approximate]
     if isinstance(prefs, Preferences) and prefs.levels is not None and prefs.graph != "star":
         fast = 'loss="squared" or "plackett-luce", which do not visit each pair'
         parts.append(fast if is_smooth else 'graph="star"')
@@ -674,7 +677,7 @@ def announce(problem, solver, provides="solve", times=1, lam=None):
     what = "one solution" if provides == "solve" else "a path" if times == 1 else f"{times} paths"
     seconds = times * predicted_seconds(*asked)
     said = f"the solver {solver.name!r} for {what}"
-    return announce_time(seconds, said, f"use {advice_for(problem)}")
+    return announce_time(seconds, said, f"use {advice_for(problem, provides)}")
 
 
 def quickest(problem, lam, allow_plugins, make):
