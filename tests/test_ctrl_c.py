@@ -118,6 +118,11 @@ CALLS = {  # what is made before, and the call
         "n_items=3000)",
         "rb.RankSVM(kernel='linear', loss='plackett-luce', lam=1.0).fit(np.eye(3000), o)",
     ),
+    "default lambda": (
+        "from rankbook.problems.scale import default_lam; p = problem(20_000, 300, gamma=0.01)",
+        "default_lam(p)",
+    ),
+    "largest lambda": ("p = problem(20_000, 300, gamma=0.01)", "rb.solve_path(p, 1e-3)"),
     "kernel matrix": ("p = problem(16_000, 500, gamma=1.0)", "p.gram"),
     "precomputed": (
         "X = rng.normal(size=(5000, 5000)); X = X @ X.T",
@@ -202,7 +207,15 @@ CALLS = {  # what is made before, and the call
         "rb.read_table('t.txt')",
     ),
 }
-SHORT = ("path", "simplex", "qp", "kronecker", "match prior", "intervals of weights")
+SHORT = (
+    "path",
+    "simplex",
+    "qp",
+    "kronecker",
+    "match prior",
+    "default lambda",
+    "intervals of weights",
+)
 
 
 CHILD = """

@@ -10,6 +10,7 @@ __all__ = ['ENTRIES', 'SCALE', 'L1_SHARE', 'comparison_groups', 'components', 'l
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.progress import interruptible
 from ..kernels.basis import item_blocks
 from ..kernels.items import square_norms
 from ..preferences.laplacians import members
@@ -158,6 +159,7 @@ SCALE = 0.7  # c of equation (1)
 L1_SHARE = 0.03  # of lam_max
 
 
+@interruptible
 def default_lam(problem):
     """Compute the default lambda, ``lam="scale"``, by equation (1) of this chapter.
 

@@ -200,7 +200,7 @@ def solve(
     how = dict(allow_plugins=allow_plugins, progress=progress)
     at = None if np.ndim(lam) == 0 and lam == 0 else as_positive("lam", lam)
     how |= dict(at=at, hard_margin=at is None)
-    chosen = choose_solver(problem, solver, **how, **options)
+    chosen = interruptible(choose_solver)(problem, solver, **how, **options)
     lam = as_positive("lam", lam, zero=chosen.hard_margin)
     announce(problem, chosen, lam=at)
 
@@ -286,12 +286,13 @@ def solve_path(
     from rankbook.paths.exact import SolutionPath
 
     how = dict(allow_plugins=allow_plugins, progress=progress)
-    chosen = choose_solver(problem, solver, "path", **how, **options)
+    chosen = interruptible(choose_solver)(problem, solver, "path", **how, **options)
     lam_min = None if lam_min is None else as_positive("lam_min", lam_min)
+    lam_max = 0 if lam_min is None else interruptible(getattr)(problem, "lam_max", 0)
     # where lam_max is 0 nothing happens at any lambda, so none is too large
-    if lam_min is not None and lam_min > (getattr(problem, "lam_max", 0) or np.inf):
+    if lam_min is not None and lam_min > (lam_max or np.inf):
         raise ArgumentError(
-            f"lam_min is {lam_min!r}, and lam_max is {float(problem.lam_max)!r}",
+            f"lam_min is {lam_min!r}, and lam_max is {float(lam_max)!r}",
             "lam_min <= lam_max",
         )
     announce(problem, chosen, "path")
