@@ -6,7 +6,6 @@
 __all__ = ['TIGHT', 'qp_backends', 'QPSolver']
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c003
-import warnings
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
@@ -103,11 +102,18 @@ def _solve_program(program, backend, settings):
     Return its status, in words, and whether variables and constraints have finite values.
     """
     import cvxpy as cp
+    from cvxpy.settings import INACCURATE
 
+    def unpack_results(solution, chain, inverse_data):
+        found = chain.invert(solution, inverse_data)
+        if found.status in INACCURATE:  # without a warning: the certificate measures the answer
+            program.unpack(found)
+        else:
+            type(program).unpack_results(program, solution, chain, inverse_data)
+
+    program.unpack_results = unpack_results
     try:
-        with warnings.catch_warnings():  # the certificate measures how inaccurate an answer is
-            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-            program.solve(solver=backend, **{**TIGHT.get(backend, {}), **settings})
+        program.solve(solver=backend, **{**TIGHT.get(backend, {}), **settings})
     except cp.SolverError as error:
         return f"solver_error ({error})", False
     values = [v.value for v in program.variables()] + [c.dual_value for c in program.constraints]
