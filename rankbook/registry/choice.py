@@ -6,10 +6,10 @@
 __all__ = ['USUAL', 'WHOLE', 'DEEPEST', 'SAMPLE', 'EXACT', 'FEW', 'MATTERS', 'CALLS', 'FACTORED', 'TERMS', 'POWERS', 'RATES',
            'SOLVERS', 'SMOOTH', 'SOLVES', 'CUBES', 'OTHERS', 'FROM', 'HOUR', 'LONGEST', 'LONG', 'TIMES', 'Work',
            'decades_below', 'kernel_rows', 'possible_fall', 'effective_rank', 'work_of', 'of_interior', 'of_newton',
-           'of_squares', 'of_path', 'of_tiled', 'powers_of_coordinate', 'powers_of_path', 'seconds_of',
-           'seconds_of_smooth', 'predicted_seconds', 'bytes_of', 'Prediction', 'Comparison', 'costs_of', 'sure_cost',
-           'costs_of_plugins', 'compare_solvers', 'l1_solver', 'advice_for', 'refuse_absurd', 'announce', 'quickest',
-           'follower_of', 'choose_solver', 'choose_others', 'shared_follower']
+           'of_squares', 'of_path', 'of_tiled', 'powers_of_coordinate', 'powers_of_path', 'seconds_of_wide',
+           'seconds_of', 'seconds_of_smooth', 'predicted_seconds', 'bytes_of', 'Prediction', 'Comparison', 'costs_of',
+           'sure_cost', 'costs_of_plugins', 'compare_solvers', 'l1_solver', 'advice_for', 'refuse_absurd', 'announce',
+           'quickest', 'follower_of', 'choose_solver', 'choose_others', 'shared_follower']
 
 # %% ../../nbs/registry/choice.ipynb #ch006
 from contextlib import nullcontext
@@ -28,7 +28,7 @@ from ..base.tables import as_html, as_text
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_flag, as_positive
 from ..kernels.items import occurring
-from ..kernels.linear_map import BLOCK, VECTORS
+from ..kernels.linear_map import BLOCK, LARGEST_MATRIX, VECTORS
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from ..problems.smooth_losses import SmoothLoss
@@ -316,6 +316,25 @@ RATES = {  # seconds of each term, on the machine that costs.csv was measured on
 SOLVERS = ("interior", "newton", "coordinate", "tiled", "path", "qp")  # of one lambda
 
 
+def seconds_of_wide(solver, work, seconds):
+    """Seconds of a solver for sparse items with more columns than items, from those of others.
+
+    Items of this kind share few columns, so nearly every item is on the margin at small lambdas.
+    "coordinate" then passes more often over the preferences. "newton" solves systems with an
+    unknown for each item; for few items it first factors them, see
+    :func:`rankbook.solvers.newton.steps.spanned`. The rates were measured on hashed items.
+    """
+    n, d = work.items, work.columns
+    if solver == "coordinate":
+        return seconds * max(1.0, n / 200)
+    if solver == "newton":
+        is_factored = n <= LARGEST_MATRIX and n * d <= BLOCK
+        return (
+            seconds + 1.3e-11 * min(work.decades, 5.0) ** 4 * n**3 + is_factored * 3e-10 * n**2 * d
+        )
+    return seconds
+
+
 def seconds_of(solver: str, work: Work) -> float:
     """The seconds that a solver of :data:`RATES` will take, "whole path" for all lambdas.
 
@@ -328,8 +347,11 @@ def seconds_of(solver: str, work: Work) -> float:
     if name in POWERS:
         least, *exponents = RATES[name]
         seconds = least + float(np.exp(np.dot(exponents, POWERS[name](work))))
-        return max(seconds, seconds_of("whole path", work)) if name == "path" else seconds
-    return float(np.dot(RATES[name], TERMS[name](work)))
+        seconds = max(seconds, seconds_of("whole path", work)) if name == "path" else seconds
+    else:
+        seconds = float(np.dot(RATES[name], TERMS[name](work)))
+    is_wide = work.density < 1 and work.columns > work.items
+    return seconds_of_wide(name, work, seconds) if is_wide else seconds
 
 # %% ../../nbs/registry/choice.ipynb #ch023
 SMOOTH = {  # seconds of one solution with a smooth loss

@@ -2,12 +2,14 @@
 
 import warnings
 from dataclasses import replace
+from time import process_time
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 import rankbook as rb
+from rankbook.problems.scale import default_lam
 from rankbook.registry import choice
 from rankbook.registry.choice import (
     POWERS,
@@ -333,3 +335,21 @@ def test_tiled_is_not_taken_where_its_products_are_many():
     one = rb.RankSVMProblem(X, prefs, kernel="rbf")
     assert choice.choose_solver(one, at=1.0).name == "interior"
     assert choice.choose_solver(one, at=300.0).name == "tiled"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n, k, power", [(1000, 5, 0), (1000, 5, -3), (1000, 20, -3)])
+def test_sparse_items_with_many_columns_are_predicted_within_a_factor_of_four(n, k, power):
+    """The processor times of hashed items."""
+    rng = np.random.default_rng(0)
+    entries = rng.normal(size=k * n), (np.repeat(np.arange(n), k), rng.integers(0, 10**6, k * n))
+    X, prefs = csr_array(entries, shape=(n, 10**6)), rb.Preferences.from_scores(rng.normal(size=n))
+    wide = rb.RankSVMProblem(X, prefs, kernel="linear")
+    lam = default_lam(wide) * 10.0**power
+    solver = choose_solver(wide, at=lam)
+    rb.solve(wide, lam, solver=solver)  # compiles
+    start = process_time()
+    solution = rb.solve(wide, lam, solver=solver)
+    seconds = process_time() - start
+    assert solution.certificate.relative_gap <= 1e-6
+    assert seconds < 4 * seconds_of(solver.name, work_of(wide, lam))
