@@ -21,7 +21,7 @@ MOST = 2**31 - 1  # largest number of items
 NUMBERS = int | float | np.integer | np.floating | Decimal
 
 
-def column_of(table, argument, name, m=None):
+def column_of(table, argument, name, m=None, coded=False):
     """Return a column of a table as an array (m,), by its name, or the array given instead.
 
     Parameters
@@ -31,6 +31,8 @@ def column_of(table, argument, name, m=None):
         Name of the argument, for the message.
     name : str or array-like of shape (m,)
     m : int, optional
+    coded : bool, default False
+        Whether to return a column of text of pandas as a Categorical of text, see :func:`as_coded`.
 
     Raises
     ------
@@ -38,6 +40,7 @@ def column_of(table, argument, name, m=None):
         If there is no such column, or it has another length, or if its pandas index differs from
         the table's.
     """
+    convert = as_coded if coded else as_column
     if not isinstance(name, str):
         known = column_names(table) if isinstance(name, list | tuple) else ()
         if known and name and all(isinstance(each, str) and each in known for each in name):
@@ -47,7 +50,7 @@ def column_of(table, argument, name, m=None):
                 "Join columns of text first, as table['query'] + '/' + table['document'].",
             )
         _require_rows(table, argument, name)
-        column = as_column(argument, name)
+        column = convert(argument, name)
     else:
         known = column_names(table)
         if name not in known:
@@ -58,7 +61,7 @@ def column_of(table, argument, name, m=None):
                 "one of its columns, or an array with an entry for each row",
             )
         _require_rows(table, argument, table[name])
-        column = as_column(argument, table[name])
+        column = convert(argument, table[name])
     if column.ndim != 1 or m not in (None, column.size):
         raise ArgumentError(
             f"{argument} has shape {column.shape}",
@@ -82,6 +85,45 @@ def as_column(argument, values):
         if is_mixed or kinds == {int} and max(map(abs, values)) >= 2**63:
             return objects(values)
     return as_array(argument, values)
+
+
+def as_coded(argument, values):
+    """Convert values to a pandas Categorical if they are text of pandas, else to an array.
+
+    The categories of the Categorical are text, so checks of names need not visit every row.
+    """
+    if index_of(values) is None or values.dtype.kind != "O" or values.ndim != 1:
+        return as_column(argument, values)
+    import pandas as pd
+
+    if isinstance(values.dtype, pd.StringDtype):
+        return categorical_of(values)
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return as_column(argument, values)
+    is_text = pd.api.types.infer_dtype(values.cat.categories) in ("string", "empty")
+    return values.array if is_text else as_column(argument, values)
+
+
+def categorical_of(values):
+    """Return text of pandas (m,), with or without gaps, as a Categorical."""
+    import pandas as pd
+
+    code, text = pd.factorize(values)
+    return pd.Categorical.from_codes(code, text)
+
+
+def is_coded(column):
+    """Return whether a column is a Categorical of text, from :func:`as_coded`."""
+    return hasattr(column, "categories")
+
+
+def codes_of(column):
+    """Return the number (m,) of the distinct value of each row, -1 for a gap, and the values."""
+    if is_coded(column):
+        return column.codes, column.categories.to_numpy(dtype=object)
+    from pandas import factorize
+
+    return factorize(column)
 
 
 def column_names(table):
@@ -155,7 +197,7 @@ def refuse_missing(argument, column, unit="row"):
         return
     from pandas import isna
 
-    missing = np.flatnonzero(isna(column))
+    missing = np.flatnonzero(column.codes < 0 if is_coded(column) else isna(column))
     if missing.size:
         value = column[missing[0]]
         shown = "empty" if isinstance(value, float) else value
@@ -182,7 +224,7 @@ def as_names(argument, column, rows=None, unit="row"):
     ----------
     argument : str
         Name of the column, for errors.
-    column : ndarray of shape (m,)
+    column : ndarray or Categorical of shape (m,)
         Whole numbers of any type, text, or other objects that can be hashed, such as tuples.
     rows : sequence of m int, optional
         Numbers of the rows for errors; by default from 0.
@@ -193,7 +235,8 @@ def as_names(argument, column, rows=None, unit="row"):
     -------
     ndarray of shape (m,)
         If text and whole numbers occur together, the numbers are their decimal text, so that the
-        name 76 and the name "76" are equal. Whole numbers beyond 64 bits are Python's integers.
+        name 76 and the name "76" are equal. Whole numbers beyond 64 bits are Python's integers. A
+        Categorical is returned unchanged.
 
     Raises
     ------
@@ -205,6 +248,8 @@ def as_names(argument, column, rows=None, unit="row"):
     if column.dtype.kind == "U":
         return column.astype(object)
     refuse_missing(argument, column, unit)
+    if is_coded(column):
+        return column
     if column.dtype.kind == "f" and (np.abs(column) < 2**53).all() and (column % 1 == 0).all():
         return column.astype(np.int64)
     if column.dtype.kind in "mM":
@@ -255,8 +300,9 @@ def alike(columns):
     """
     if all(column.dtype.kind == "i" for column in columns):
         return columns
-    numbers = lambda column: column.dtype.kind == "i" or set(map(type, column)) <= {int}
-    texts = lambda column: column.dtype.kind == "O" and str in set(map(type, column))
+    kinds = lambda column: {str} if is_coded(column) else set(map(type, column))
+    numbers = lambda column: column.dtype.kind == "i" or kinds(column) <= {int}
+    texts = lambda column: column.dtype.kind == "O" and str in kinds(column)
     if any(map(texts, columns)):
         return [names_as_text(column) if numbers(column) else column for column in columns]
     return [column.astype(object) for column in columns]
@@ -283,7 +329,7 @@ def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
 
     Parameters
     ----------
-    columns : dict from str to ndarray of shape (m,)
+    columns : dict from str to ndarray or Categorical of shape (m,)
         Names, under the argument that they came as.
     items : "rows", "names", or sequence of distinct names, optional
         "rows" says that the columns hold row numbers, "names" that whole numbers in them are names.
@@ -323,16 +369,35 @@ def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
         raise ArgumentError(f"items is {items!r}", "a sequence of names, 'rows' or 'names'")
     if items == "rows" or items is None and whole and not table:
         return *_row_numbers(found, n_items, unit, sure=items == "rows"), None
-    from pandas import factorize
-
     mixed = alike(list(found.values()))
-    joined = np.column_stack(mixed).ravel() if by_row else np.concatenate(mixed)
-    codes, names = factorize(joined)
-    codes, names = codes.astype(np.int64), tuple(names.tolist())
+    if by_row and all(map(is_coded, mixed)):
+        rows, names = _numbered(mixed)
+    else:
+        joined = np.column_stack(mixed).ravel() if by_row else np.concatenate(mixed)
+        codes, names = codes_of(joined)
+        codes = codes.astype(np.int64)
+        ends = np.cumsum([each.size for each in mixed])[:-1]
+        rows = list(codes.reshape(-1, len(mixed)).T) if by_row else np.split(codes, ends)
+    names = tuple(names.tolist())
     note_similar(next(iter(found)), names)
-    if by_row:
-        return [codes[i :: len(found)] for i in range(len(found))], len(names), names
-    return np.split(codes, np.cumsum([each.size for each in mixed])[:-1]), len(names), names
+    return rows, len(names), names
+
+
+def _numbered(columns):
+    """Return the rows of names in Categoricals, and the names as they appear row by row."""
+    codes, values = zip(*map(codes_of, columns))
+    number, names = codes_of(np.concatenate(values))
+    parts = np.split(number, np.cumsum([each.size for each in values])[:-1])
+    late, m = len(columns) * codes[0].size, codes[0].size
+    first = np.full(names.size, late)
+    for i, (code, part) in enumerate(zip(codes, parts)):
+        seen = np.full(part.size, late)
+        seen[code[::-1]] = np.arange(m - 1, -1, -1) * len(columns) + i  # the last one stays
+        first[part] = np.minimum(first[part], seen)
+    order = np.argsort(first)[: np.count_nonzero(first < late)]
+    rank = np.empty(names.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    return [rank[part][code] for code, part in zip(codes, parts)], names[order]
 
 
 def _row_numbers(columns, n_items, unit, sure):
@@ -416,7 +481,8 @@ def _looked_up(columns, items, unit):
         note_similar("items", index)
     rows = []
     for argument, names in zip(columns, given):
-        rows.append(index.get_indexer(names).astype(np.int64))
+        code, distinct = codes_of(names) if is_coded(names) else (slice(None), names)
+        rows.append(index.get_indexer(distinct).astype(np.int64)[code])
         unknown = np.flatnonzero(rows[-1] < 0)
         if unknown.size:
             name = names[unknown[:1]].tolist()[0]

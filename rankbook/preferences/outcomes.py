@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.validation import as_vector
-from .names import as_names, column_names, column_of, names_as_text, whole_number
+from .names import as_names, codes_of, column_names, column_of, names_as_text, whole_number
 
 RESULTS = ("difference", "winner", "points")
 AHEAD = dict(home=1.0, tie=0.0, away=-1.0)
@@ -95,14 +95,18 @@ class _Cells:
     texts : list of str
     code : ndarray of shape (m,), int
         Number of the text of each row; -1 in rows that are ties for another reason.
-    home, away : ndarrays of shape (m,)
-        Texts of the names of both sides.
+    sides : list of (float, ndarray of shape (m,), dict)
+        1 for the home side and -1 for the away side, the number of its name in each row, and the
+        number of each name, as text.
     """
 
     def __init__(self, column, sides, tie):
-        from pandas import factorize
-
-        codes, values = factorize(column)
+        self.sides = []
+        for argument, value, side in (("home", 1.0, sides[0]), ("away", -1.0, sides[1])):
+            code, names = codes_of(as_names(argument, side))
+            known = {name: k for k, name in enumerate(names_as_text(names).tolist())}
+            self.sides.append((value, code, known))
+        codes, values = codes_of(column)
         texts = [*map(_cell, values), None]
         missing = np.array([text is None for text in texts])[codes]
         played = np.ones(column.size, bool) if tie is None else ~tie
@@ -113,9 +117,11 @@ class _Cells:
                 "If an empty cell is a tie, pass results={'': 'tie'}.",
             )
         self.code = np.full(column.size, -1)
-        used, self.code[played] = np.unique(codes[played], return_inverse=True)
+        used = np.flatnonzero(np.bincount(codes[played], minlength=len(texts)))
+        number = np.zeros(len(texts), dtype=np.int64)
+        number[used] = np.arange(used.size)
+        self.code[played] = number[codes[played]]
         self.texts = [texts[k] for k in used]
-        self.home, self.away = sides
 
     def read(self, reading, values, is_difference=False):
         """Return outcomes from a value for each text; None if a text has none."""
@@ -129,8 +135,10 @@ class _Cells:
         """1 in rows whose text is the name of the home side, -1 of the away side, else NaN."""
         sign = np.full(self.code.size, np.nan)
         for spelt in (_key, str):  # 107.0 is 107, where ids with gaps were written as floats
-            texts = np.array([*map(spelt, self.texts), None], dtype=object)[self.code]
-            sign = np.where(texts == self.home, 1.0, np.where(texts == self.away, -1.0, sign))
+            for value, code, known in reversed(self.sides):
+                number = np.array([*(known.get(spelt(text), -1) for text in self.texts), -1])
+                if (number >= 0).any():
+                    sign[number[self.code] == code] = value
         return sign
 
     def winners(self, values, names_first=False):
@@ -190,16 +198,16 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
         ]
         ahead = goals[0] - goals[1]
         return Outcomes(np.where(tie, 0.0, ahead) if tie is not None else ahead, "goals", True)
-    column = column_of(matches, "result", result, sides[0].size)
+    column = column_of(matches, "result", result, sides[0].size, coded=True)
     if isinstance(results, dict) and "" in results:
         if results[""] != "tie":
             raise ArgumentError(f"results has the empty cell as {results['']!r}", "'tie'")
-        empty = np.array([_cell(value) is None for value in column.tolist()])
+        code, values = codes_of(column)
+        empty = np.array([*(_cell(value) is None for value in values), True])[code]
         results, tie = (
             {k: v for k, v in results.items() if k},
             empty if tie is None else tie | empty,
         )
-    sides = [names_as_text(as_names(argument, side)) for argument, side in zip(AHEAD, sides[:2])]
     cells = _Cells(column, sides, tie)
     if isinstance(results, dict):
         return _mapped(cells, results)
