@@ -4,7 +4,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.validation import as_array, as_choice, as_items, as_matrix, as_vector, index_of
-from .events import TIES, compared, ranking_rows, tied_pairs
+from .events import TIES, compared, numbered_votes, ranking_rows
 from .names import alike, as_names, column_names, column_of, is_table, rows_of
 
 
@@ -106,27 +106,21 @@ def _entries(wins, names):
     return i[won], j[won], value[won].astype(np.float64)
 
 
-def counted_pairs(counts, ties, items, *, first, second, wins_first, wins_second, tie):
-    """Make the arguments of :meth:`rankbook.Preferences.from_counts`.
+def count_votes(counts, *, first, second, wins_first, wins_second, tie, ties, items):
+    """Read the votes of :meth:`rankbook.Preferences.from_counts`, at most three for each row.
 
-    Returns
-    -------
-    found : tuple
-        (better, worse, n_items, weight). Each row makes at most a preference in either direction,
-        and for a tie two more halves. O(n + m).
-    facts : dict
-        `items` and `n_ties`.
+    They are returned as by :func:`rankbook.preferences.events.numbered_votes`. O(n + m).
     """
     as_choice("ties", ties, TIES)
     if not is_table("counts", counts):
         raise ArgumentError(
             f"counts is a {type(counts).__name__}", "a data frame, or a dict of columns"
         )
-    sides = column_of(counts, "first", first)
+    sides = column_of(counts, "first", first, coded=True)
     m = sides.size
     if not m:
         raise ArgumentError("the table has no row", "at least one row")
-    columns = dict(first=sides, second=column_of(counts, "second", second, m))
+    columns = dict(first=sides, second=column_of(counts, "second", second, m, coded=True))
     named = dict(wins_first=wins_first, wins_second=wins_second)
     if tie is None and "tie" in column_names(counts):
         tie = "tie"
@@ -137,25 +131,19 @@ def counted_pairs(counts, ties, items, *, first, second, wins_first, wins_second
             for argument, name in named.items()
         ]
     )
-    (a, b), n_items, names = rows_of(columns, items, table=True)
-    if (same := np.flatnonzero(a == b)).size:
-        name = sides[same[:1]].tolist()[0]
-        raise ArgumentError(
-            f"first and second are both {name!r} in row {same[0]}", "two different items"
-        )
+    votes = numbered_votes(columns, dict(items=items, table=True))
     row, kind = np.nonzero(number)
     if not row.size:
         raise ArgumentError("wins_first and wins_second are 0 in every row", "at least one win")
-    is_tie, swap = kind == 2, kind == 1
-    if ties == "refuse" and is_tie.any():
-        i = int(row[np.argmax(is_tie)])
+    if ties == "refuse" and (kind == 2).any():
+        i = int(row[np.argmax(kind == 2)])
         raise ArgumentError(
             f"ties is 'refuse', and row {i} has the number of ties {number[i, 2]:g}",
             "ties='drop', or ties='half' for half a win of each side",
         )
-    ends = np.where(swap, b[row], a[row]), np.where(swap, a[row], b[row])
-    better, worse, weight, *_ = tied_pairs(*ends, number[row, kind], None, is_tie, ties)
-    return (better, worse, n_items, weight), dict(items=names, n_ties=int(is_tie.sum()))
+    ends = dict(first=votes["first"][row], second=votes["second"][row])
+    points = np.array([1.0, 0.0, 0.5])[kind]
+    return votes | ends | dict(points=points, weight=number[row, kind], row=row)
 
 
 def order_weights(orders, weight, ranking, r):
@@ -203,17 +191,16 @@ def counted_rankings(orders, n_items, items, weight, **columns):
     """Make the arguments of :meth:`rankbook.Preferences.from_rankings`.
 
     The arguments are those of :func:`rankbook.preferences.events.ranking_rows` and `weight`, as for
-    :func:`order_weights`.
+    :func:`order_weights`. The third result is the number of the ranking of each preference.
     """
     rows, places, n_items, names = ranking_rows(orders, n_items, items, **columns)
     weight = order_weights(orders, weight, columns["ranking"], len(rows))
     pairs = [compared(row, place) for row, place in zip(rows, places)]
     ties = sum(row.size * (row.size - 1) // 2 - ends[0].size for row, ends in zip(rows, pairs))
-    if weight is not None:
-        pairs = [ends for ends, w in zip(pairs, weight) if w > 0]
-        if not pairs:
-            raise ArgumentError("weight is 0 for every order", "at least one positive weight")
-        weight = np.repeat(weight[weight > 0], [ends[0].size for ends in pairs])
-    better, worse = (np.concatenate(ends).astype(int) for ends in zip(*pairs))
-    facts = dict(n_queries=len(rows), items=names, n_ties=ties)
-    return (better, worse, n_items, weight), facts
+    kept = np.arange(len(rows)) if weight is None else np.flatnonzero(weight > 0)
+    if not kept.size:
+        raise ArgumentError("weight is 0 for every order", "at least one positive weight")
+    better, worse = (np.concatenate(ends).astype(int) for ends in zip(*(pairs[i] for i in kept)))
+    number = np.repeat(kept, [pairs[i][0].size for i in kept])
+    facts = dict(n_queries=len(rows), items=names, n_ties=ties, graph="rankings")
+    return (better, worse, n_items, None if weight is None else weight[number]), facts, number

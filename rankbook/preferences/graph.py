@@ -26,21 +26,18 @@ from rankbook.base.validation import (
     query_numbers,
     require_same_rows,
 )
-from .counts import counted_pairs, counted_rankings, win_pairs
+from .counts import count_votes, counted_rankings, win_pairs
 from rankbook.preferences.events import (
-    column_of,
     features_of,
     flags_of,
     index_of,
     is_numbered,
-    is_table,
     log_pairs,
-    match_pairs,
+    match_votes,
+    pair_votes,
     pairs_between,
     pairs_of,
-    read_pairs,
     survival_fields,
-    tie_column,
     tie_halves,
 )
 from rankbook.preferences.sums import (
@@ -574,17 +571,10 @@ class Preferences(SetOnce):
         >>> prefs.items, prefs.better.tolist(), prefs.worse.tolist()
         (('tea', 'milk', 'water'), [0, 0], [1, 2])
         """
-        winner, loser = read_pairs(pairs, winner, loser)
-        m = winner.size
-        weight, margin = (
-            None if value is None else column_of(pairs, name, value, m)
-            for name, value in (("weight", weight), ("margin", margin))
-        )
-        tie = tie_column(pairs, tie, m)
-        columns = dict(winner=winner, loser=loser)
-        features = features_of(pairs, pair_features, m)
-        rows = dict(items=items, n_items=n_items, table=is_table("pairs", pairs))
-        found, facts = pairs_of(columns, rows, weight, margin, tie, ties, features=features)
+        columns = dict(winner=winner, loser=loser, weight=weight, margin=margin, tie=tie)
+        columns |= dict(pair_features=pair_features)
+        votes = pair_votes(pairs, **columns, items=items, n_items=n_items)
+        found, facts, _ = pairs_of(votes, ties)
         return cls(*found).replaced(**facts)
 
     @classmethod
@@ -649,8 +639,8 @@ class Preferences(SetOnce):
         array([30., 12.])
         """
         columns = dict(ranking=ranking, item=item, rank=rank)
-        found, facts = counted_rankings(orders, n_items, items, weight, **columns)
-        return cls(*found).replaced(graph="rankings", **facts)
+        found, facts, _ = counted_rankings(orders, n_items, items, weight, **columns)
+        return cls(*found).replaced(**facts)
 
     @classmethod
     def from_clicks(  # noqa: PLR0913 -- a column each
@@ -742,11 +732,10 @@ class Preferences(SetOnce):
         [('b', 'a'), ('b', 'c')]
         """
         columns = dict(session=session, item=item, rank=rank, click=click, propensity=propensity)
-        columns |= dict(query=query)
-        rows = dict(items=items, n_items=n_items)
+        columns |= dict(query=query, rule=rule, clip=clip, items=items, n_items=n_items)
         with within_memory("the preferences of a log of clicks", "pass fewer sessions"):
-            found, names = log_pairs(log, rule, rows, clip, **columns)
-            return cls(*found).merged().replaced(items=names)
+            found, facts, _ = log_pairs(log, **columns)
+            return cls(*found).merged().replaced(**facts)
 
     @classmethod
     def from_matches(  # noqa: PLR0913 -- a column each
@@ -830,10 +819,10 @@ class Preferences(SetOnce):
         >>> prefs.better.tolist(), prefs.weight.tolist(), prefs.pair_features.ravel().tolist()
         ([1, 1, 2], [1.0, 0.5, 0.5], [-1.0, 1.0, -1.0])
         """
-        rows = dict(items=items, n_items=n_items, table=True)
         columns = dict(home=home, away=away, result=result, tie=tie, weight=weight)
         columns |= dict(home_advantage=home_advantage, pair_features=pair_features)
-        found, facts = match_pairs(matches, margin, ties, results, rows, **columns)
+        columns |= dict(margin=margin, results=results, items=items, n_items=n_items)
+        found, facts, _ = pairs_of(match_votes(matches, **columns), ties)
         return cls(*found).replaced(**facts)
 
     @classmethod
@@ -890,8 +879,8 @@ class Preferences(SetOnce):
         (('a', 'b'), [0, 1], [9.0, 5.0])
         """
         columns = dict(first=first, second=second, tie=tie)
-        columns |= dict(wins_first=wins_first, wins_second=wins_second)
-        found, facts = counted_pairs(counts, ties, items, **columns)
+        columns |= dict(wins_first=wins_first, wins_second=wins_second, ties=ties, items=items)
+        found, facts, _ = pairs_of(count_votes(counts, **columns), ties)
         return cls(*found).replaced(**facts)
 
     @classmethod
