@@ -3,9 +3,8 @@
 import inspect
 import logging
 import re
-import warnings
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain, combinations
 from os import PathLike
@@ -17,7 +16,8 @@ from ..base.errors import ArgumentError, Assumption
 from ..base.limits import warn
 from ..base.tables import LOG, explain
 from ..base.validation import as_choice, as_vector, unknown_name
-from ..preferences.events import QUERY_NAMES
+from ..preferences.counts import count_votes, counted_rankings
+from ..preferences.events import QUERY_NAMES, log_pairs, match_votes, pair_votes, pairs_of
 from ..preferences.graph import Preferences
 from ..preferences.names import column_of, flags_of
 from ..preferences.orders import Orders
@@ -38,6 +38,7 @@ FORMS = {
 }
 OF_ORDERS = ("rankings", "orders")
 UNITS = dict(clicks="session", rankings="ranking")  # rows that form preferences together
+VOTES = dict(pairs=pair_votes, matches=match_votes, counts=count_votes)  # readers of votes
 METHODS = dict(orders="from_rankings")  # of other forms: from_FORM
 COUNTS = (
     "weight",
@@ -51,11 +52,11 @@ COUNTS = (
 
 @dataclass
 class Records:
-    """A file of records, and the arguments of the method that reads it.
+    """A file or table of records, and the arguments of the method that reads it.
 
     Attributes
     ----------
-    source : Source
+    source : Source or FrameSource
     kind : type
         Preferences or Orders.
     form : str
@@ -73,22 +74,47 @@ class Records:
     columns: dict
     roles: dict = field(default_factory=dict)
 
-    def make(self, items=None, rows=None, **more):
-        """Return preferences or orders of all rows, or of some of them.
+    @property
+    def method(self):
+        """The method that reads the form."""
+        return getattr(self.kind, METHODS.get(self.form, f"from_{self.form}"))
 
-        `more` replaces arguments of the method.
-        """
-        frame = self.frame if rows is None else self.frame.iloc[rows].reset_index(drop=True)
-        method = getattr(self.kind, METHODS.get(self.form, f"from_{self.form}"))
-        columns = self.columns | more
-        try:
+    def make(self, items=None):
+        """Return preferences or orders."""
+        frame, columns = self.frame, self.columns
+        with self._named_columns():
             if self.form != "orders":
-                return method(frame, items=items, **columns)
+                return self.method(frame, items=items, **columns)
             item = self.roles["item"]
             if "weight" in columns:
-                columns["weight"] = frame[columns["weight"]].to_numpy()
+                columns = columns | dict(weight=frame[columns["weight"]].to_numpy())
             orders = orders_of(self.source, frame[[item] if isinstance(item, str) else list(item)])
-            return method(orders, items="names" if items is None else items, **columns)
+            return self.method(orders, items="names" if items is None else items, **columns)
+
+    def votes(self, items=None):
+        """Return the votes of pairs, matches or counts, in which a tie is one vote.
+
+        Returns
+        -------
+        dict
+            As from :func:`rankbook.preferences.events.numbered_votes`.
+        """
+        if self.form not in VOTES:
+            raise ArgumentError(f"{self.source} has the form {self.form!r}", "votes or matches")
+        with self._named_columns():
+            return VOTES[self.form](**self._arguments(items))
+
+    def _arguments(self, items):
+        """Return all arguments of the reader of the form, defaults included."""
+        bound = inspect.signature(self.method).bind(self.frame, items=items, **self.columns)
+        bound.apply_defaults()
+        return {name: value for name, value in bound.arguments.items() if name != "ties"}
+
+    @contextmanager
+    def _named_columns(self):
+        """Add the names of file and column to errors about an argument."""
+        try:
+            yield
         except ArgumentError as error:
             role, _, index = error.argument.removesuffix("]").partition("[")
             where, column = f"{self.source}: {role}", self.roles.get(role, role)
@@ -104,7 +130,7 @@ class Records:
     def outcomes(self):
         """Return the outcomes of matches."""
         frame, names = self.frame, [self.roles["home"], self.roles["away"]]
-        sides = [column_of(frame, "home", name) for name in names]
+        sides = [column_of(frame, "home", name, coded=True) for name in names]
         tie = self.roles.get("tie")
         tie = None if tie is None else flags_of("tie", column_of(frame, "tie", tie))
         results = self.columns.get("results")
@@ -113,42 +139,40 @@ class Records:
     def make_grouped(self, group, items=None):
         """Return preferences, and the number (m,) of the group of each.
 
-        The preferences are sorted by group, then by row.
+        Preferences that clicks of one group repeat are not merged.
 
         Raises
         ------
         ValueError
             If a row has no group, or a session or ranking has rows of two groups.
         """
-        whole = self.make(items)  # errors count the rows of the whole file
+        from pandas import factorize
+
+        if self.form == "counts":
+            raise ArgumentError(f"group is {group!r} beside counts", "single votes or matches")
+        votes = self.votes(items) if self.form in VOTES else None
+        with self._named_columns():
+            if votes is not None:
+                found, facts, row = pairs_of(votes, self.columns.get("ties", "refuse"))
+            elif self.form == "clicks":
+                found, facts, row = log_pairs(**self._arguments(items))
+            else:
+                found, facts, row = counted_rankings(**self._arguments(items))
         require_ids(self.source, self.frame[group], what="group")
+        number = factorize(self.frame[group])[0]
         if self.form in UNITS:
-            unit = self.roles[UNITS[self.form]]
-            torn = self.frame.groupby(unit)[group].nunique() > 1
-            if torn.any():
+            unit = self.frame[self.roles[UNITS[self.form]]]
+            first = np.unique(factorize(unit)[0], return_index=True)[1]
+            torn = np.flatnonzero(number != number[first][factorize(unit)[0]])
+            if torn.size:
                 raise ArgumentError(
-                    f"group is {group!r}, of which the {UNITS[self.form]} {torn.idxmax()} of "
+                    f"group is {group!r}, of which the {UNITS[self.form]} {unit.iloc[torn[0]]} of "
                     f"{self.source} has two values",
                     f"one group for each {UNITS[self.form]}",
                 )
-        if self.form == "counts":
-            raise ArgumentError(f"group is {group!r} beside counts", "single votes or matches")
-        names = range(whole.n_items) if whole.items is None else whole.items
-        rows, parts, more = self.frame.groupby(group, sort=False).indices.values(), [], {}
-        ahead = self.outcomes().ahead if self.form == "matches" else None
-        with warnings.catch_warnings():  # whatever is to be said, the whole file said
-            warnings.simplefilter("ignore", Assumption)
-            for chosen in rows:
-                if ahead is not None:  # a group alone may not tell what its results mean
-                    goals = ahead[chosen], np.zeros(len(chosen))
-                    more = dict(result=goals, results=None, tie=None)
-                parts.append(self.make(names, chosen, **more))
-        columns = ["better", "worse", "weight", "margin"]
-        columns += ["pair_features"] * (parts[0].pair_features is not None)
-        better, worse, *more = (np.concatenate([getattr(p, c) for p in parts]) for c in columns)
-        number = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
-        prefs = Preferences(better, worse, whole.n_items, *more)
-        return prefs if whole.items is None else prefs.replaced(items=whole.items), number
+            if self.form == "rankings":
+                row = first[row]
+        return Preferences(*found).replaced(**facts), number[row]
 
 
 def read_preferences(
@@ -303,7 +327,7 @@ def read_records(kind, path, form, columns, more=()):
     ----------
     kind : type, optional
         Preferences or Orders; by default Orders for the forms "rankings" and "orders".
-    path : str, path or Source
+    path : str, path, Source or FrameSource
     form : str or None
     columns : dict
         Arguments of the method that reads the form: names of columns, and options.
@@ -351,7 +375,7 @@ def read_records(kind, path, form, columns, more=()):
     wanted = list(dict.fromkeys([*chain.from_iterable(named.values()), *more]))
     beside = QUERY_NAMES if form == "clicks" else ()  # from_clicks warns of names they share
     read = dict.fromkeys([*wanted, *(c for c in beside if c in known)])
-    frame = reader.read([*text, *more], list(read))
+    frame = reader.read([*text, *more], list(read), coded=True)
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
     if is_rated and form == "rankings":

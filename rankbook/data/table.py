@@ -34,7 +34,13 @@ from ..base.validation import (
     shown,
     unknown_name,
 )
-from ..preferences.names import as_names, names_as_text
+from ..preferences.names import (
+    as_names,
+    categorical_of,
+    column_of,
+    names_as_text,
+)
+from ..preferences.names import column_names as columns_in
 from .blocks import CheckedBlock
 
 PARTS = ("train", "validation", "test")
@@ -275,9 +281,43 @@ class Source:
         return self.kind in ("CSV text", "tab-separated text")
 
 
+class FrameSource:
+    """A table in memory, in place of the :class:`Source` of a file.
+
+    Parameters
+    ----------
+    table : data frame of pandas or polars, Arrow table or dict of columns
+    label : str
+        Its name for error messages.
+    """
+
+    kind, is_numbered, is_text = "data frame", False, False
+
+    def __init__(self, table, label="the table"):
+        self.table, self.label = table, label
+        self.columns = {str(name): name for name in columns_in(table)}
+        check_names(self, [str(name) for name in columns_in(table)])
+
+    def __str__(self):
+        return self.label
+
+    def read(self, columns):
+        """Return columns as a data frame of pandas, whose index numbers the rows."""
+        import pandas as pd
+
+        found, m = {}, None
+        for name in columns:
+            column = self.table[self.columns[name]]
+            if isinstance(column, pd.Series):
+                column = column.set_axis(range(len(column)))
+            found[name] = column_of({name: column}, name, name, m, coded=True)
+            m = len(found[name])
+        return pd.DataFrame(found, copy=False)
+
+
 def as_source(path):
     """Return the :class:`Source` of a path; a Source is returned unchanged."""
-    if isinstance(path, Source):
+    if isinstance(path, Source | FrameSource):
         return path
     if isinstance(path, str) and path == "-":  # a notebook has no standard input
         raise ArgumentError("path is '-'", "a file", "Only the command line reads standard input.")
@@ -640,24 +680,46 @@ def stored_names(schema):
     return [name for name in schema.names if name not in unnamed - named]
 
 
-def read_parquet(source, index=True):
-    """Read a Parquet file as a data frame, in which an `index` with a name is the first columns."""
-    import pandas as pd
-
+def schema_of(source):
+    """Return file and schema of a Parquet file, whose columns have distinct names."""
     import_extra("pyarrow", "data", f"reading {source} as Parquet")
-    from pyarrow.parquet import read_metadata, read_schema
+    from pyarrow.parquet import read_schema
 
     file = source.path if source.content is None else io.BytesIO(source.content)
     try:
-        names = stored_names(read_schema(file))
+        schema = read_schema(file)
     except (OSError, ValueError) as error:  # pyarrow raises only these two types of errors
         raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
-    check_names(source, names)
+    check_names(source, stored_names(schema))
+    return file, schema
+
+
+def has_index(schema):
+    """Return whether a Parquet file has an index of pandas other than the numbers of the rows."""
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    return any(not isinstance(one, dict) or one.get("name") is not None for one in index)
+
+
+def read_parquet(source, index=True, columns=None, names=()):
+    """Read a Parquet file as a data frame, in which an `index` with a name is the first columns.
+
+    By default all `columns` are read; others than all only if the file has no index. Text in the
+    columns `names` becomes categorical.
+    """
+    import pandas as pd
+
+    file, schema = schema_of(source)
+    from pyarrow import types
+    from pyarrow.parquet import read_metadata
+
+    is_text = lambda kind: types.is_string(kind) or types.is_large_string(kind)
+    coded = [name for name in names if is_text(schema.field(name).type)]
     try:
-        rows, columns = (size := read_metadata(file)).num_rows, size.num_columns
-        need = f"the table of {rows:,} rows and {columns:,} columns in {source}"
-        require_memory(8 * rows * columns, need, "read a part of it by rankbook.read_blocks")
-        frame = pd.read_parquet(file)
+        rows, width = (size := read_metadata(file)).num_rows, size.num_columns
+        width = width if columns is None else len(columns)
+        need = f"the table of {rows:,} rows and {width:,} columns in {source}"
+        require_memory(8 * rows * width, need, "read a part of it by rankbook.read_blocks")
+        frame = pd.read_parquet(file, columns=columns, read_dictionary=coded)
     except (OSError, ValueError) as error:
         raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
     frame.columns = [str(name) for name in frame.columns]
@@ -679,6 +741,25 @@ def empty_as_missing(frame, names):
             if empty.any():
                 found[name] = frame[name].mask(empty)
     return frame.assign(**found) if found else frame
+
+
+def coded_text(frame, names):
+    """Return a data frame whose columns `names` are categorical if all their cells are text.
+
+    Empty text in these columns is missing.
+    """
+    import pandas as pd
+
+    found = {}
+    for name in names:
+        column = frame[name]
+        if not isinstance(column.dtype, pd.CategoricalDtype):
+            if pd.api.types.infer_dtype(column) != "string":
+                continue
+            column = pd.Series(categorical_of(column), column.index)
+        is_empty = column.cat.categories == ""
+        found[name] = column.cat.remove_categories([""]) if is_empty.any() else column
+    return empty_as_missing(frame.assign(**found), [name for name in names if name not in found])
 
 
 class NotNumbers(ValueError):
@@ -1215,7 +1296,7 @@ class FrameReader:
 
     Attributes
     ----------
-    source : Source
+    source : Source or FrameSource
     columns : list of str
 
     Raises
@@ -1225,30 +1306,46 @@ class FrameReader:
     """
 
     def __init__(self, source):
-        self.source, self.text = source, None
-        if source.kind == "Parquet" or source.is_numbered:
+        self.source, self.text, self.frame = source, None, None
+        if isinstance(source, FrameSource):
+            self.columns = list(source.columns)
+        elif source.kind == "Parquet" and not has_index(schema := schema_of(source)[1]):
+            self.columns = stored_names(schema)
+        elif source.kind == "Parquet" or source.is_numbered:
             self.frame = read_parquet(source) if source.kind == "Parquet" else numbered_of(source)
             self.columns = list(self.frame.columns)
         else:
             self.text = CSVReader(source, None if source.kind == "CSV text" else "\t")
             self.columns = self.text.columns
 
-    def read(self, names=(), columns=None, texts=()):
+    def read(self, names=(), columns=None, texts=(), coded=False):
         """Return the file, or some of its columns, as a pandas DataFrame or :class:`SparseTable`.
 
         Cells of the columns `names` of text stay text, and only empty ones are missing. Cells of
         the columns `texts` stay text, too, and those that mean a gap are missing. SVMlight
         text has the columns label, qid if it names queries, docid if it names documents as in
-        LETOR, and the features. :func:`is_sparse` decides whether it stays sparse.
+        LETOR, and the features. :func:`is_sparse` decides whether it stays sparse. Columns of names
+        are categorical if they are text and `coded`.
         """
         if self.text is not None:
-            return self.text.read(names, columns, texts)
-        frame = self.frame if columns is None else self.frame[columns]
-        return empty_as_missing(frame, names) if self.source.kind == "Parquet" else frame
+            frame = self.text.read(names, columns, texts)
+        elif isinstance(self.source, FrameSource):
+            frame = self.source.read(self.columns if columns is None else columns)
+        elif self.frame is None and columns is not None:
+            frame = read_parquet(self.source, columns=columns, names=names if coded else ())
+        else:
+            if self.frame is None:
+                self.frame = read_parquet(self.source)
+            frame = self.frame if columns is None else self.frame[columns]
+        if coded:
+            return coded_text(frame, names)
+        return frame if self.source.is_numbered or self.text else empty_as_missing(frame, names)
 
     def cells(self, column):
         """Return the distinct cells of a column, those of text as text."""
-        return self.frame[column].unique() if self.text is None else self.text.cells(column)
+        if self.text is not None:
+            return self.text.cells(column)
+        return self.read([column], [column], coded=True)[column].unique()
 
 
 def read_frame(source, names=lambda columns: ()):

@@ -106,7 +106,7 @@ def _entries(wins, names):
     return i[won], j[won], value[won].astype(np.float64)
 
 
-def count_votes(counts, *, first, second, wins_first, wins_second, tie, ties, items):
+def count_votes(counts, *, first, second, wins_first, wins_second, tie, items, ties="half"):
     """Read the votes of :meth:`rankbook.Preferences.from_counts`, at most three for each row.
 
     They are returned as by :func:`rankbook.preferences.events.numbered_votes`. O(n + m).

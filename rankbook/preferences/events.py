@@ -108,7 +108,7 @@ def pairs_of(votes, ties="refuse"):
     as_choice("ties", ties, TIES)
     first, second, points, row = (votes[name] for name in ("first", "second", "points", "row"))
     weight, margin, features = (votes[name] for name in ("weight", "margin", "features"))
-    tie, swap, at = points == 0.5, points == 0, slice(None)
+    tie, swap = points == 0.5, points == 0
     count = int(tie.sum())
     if count and ties == "refuse":
         raise ArgumentError(
@@ -122,14 +122,17 @@ def pairs_of(votes, ties="refuse"):
         swap[1:] |= at[1:] == at[:-1]
         if ties == "half":
             weight = np.where(tie, 0.5, 1.0) * (1.0 if weight is None else weight)
-    first, second = first[at], second[at]
+        row, first, second = row[at], first[at], second[at]
+        weight, margin, features = (
+            None if v is None else v.take(at, axis=0) for v in (weight, margin, features)
+        )
     better, worse = np.where(swap, second, first), np.where(swap, first, second)
-    weight, margin, features = (None if v is None else v[at] for v in (weight, margin, features))
     if features is not None and swap.any():
         features = features if count else features.copy()
-        np.subtract(0.0, features, out=features, where=swap[:, None])  # 0 keeps its sign
+        features *= np.where(swap, -1.0, 1.0)[:, None]
+        features += 0.0  # -0 becomes 0
     found = (better, worse, votes["n_items"], weight, margin, features)
-    return found, dict(items=votes["items"], n_ties=count), row[at]
+    return found, dict(items=votes["items"], n_ties=count), row
 
 # %% ../../nbs/preferences/events.ipynb #pe32
 def tie_halves(prefs):
