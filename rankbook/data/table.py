@@ -700,34 +700,49 @@ def has_index(schema):
     return any(not isinstance(one, dict) or one.get("name") is not None for one in index)
 
 
-def read_parquet(source, index=True, columns=None, names=()):
-    """Read a Parquet file as a data frame, in which an `index` with a name is the first columns.
-
-    By default all `columns` are read; others than all only if the file has no index. Text in the
-    columns `names` becomes categorical.
-    """
+def read_parquet(source, index=True):
+    """Read a Parquet file as a data frame, in which an `index` with a name is the first columns."""
     import pandas as pd
 
-    file, schema = schema_of(source)
-    from pyarrow import types
-    from pyarrow.parquet import read_metadata
-
-    is_text = lambda kind: types.is_string(kind) or types.is_large_string(kind)
-    coded = [name for name in names if is_text(schema.field(name).type)]
-    try:
-        rows, width = (size := read_metadata(file)).num_rows, size.num_columns
-        width = width if columns is None else len(columns)
-        need = f"the table of {rows:,} rows and {width:,} columns in {source}"
-        require_memory(8 * rows * width, need, "read a part of it by rankbook.read_blocks")
-        frame = pd.read_parquet(file, columns=columns, read_dictionary=coded)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
+    frame = read_arrow(source, pd.read_parquet)
     frame.columns = [str(name) for name in frame.columns]
     named = [name for name in frame.index.names if name is not None] if index else []
     check_names(source, [*map(str, named), *frame.columns])
     if named:
         frame = frame.reset_index(named)
         frame.columns = [str(name) for name in frame.columns]
+    return frame
+
+
+def read_arrow(source, read, width=None):
+    """Return the result of a function that reads `width` columns of a Parquet file, or all."""
+    file, _ = schema_of(source)
+    from pyarrow.parquet import read_metadata
+
+    try:
+        rows, columns = (size := read_metadata(file)).num_rows, width or size.num_columns
+        need = f"the table of {rows:,} rows and {columns:,} columns in {source}"
+        require_memory(8 * rows * columns, need, "read a part of it by rankbook.read_blocks")
+        return read(file)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
+
+
+def read_columns(source, columns, names):
+    """Read columns of a Parquet file without an index as a data frame.
+
+    Text in the columns `names` becomes categorical, without an object for each cell.
+    """
+    _, schema = schema_of(source)
+    import pyarrow as pa
+    from pyarrow.parquet import read_table
+
+    is_text = lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    coded = [name for name in names if is_text(schema.field(name).type)]
+    options = dict(columns=columns, read_dictionary=coded, pre_buffer=False)
+    read = lambda file: read_table(file, **options).to_pandas(split_blocks=True, self_destruct=True)
+    frame = read_arrow(source, read, len(columns))
+    pa.default_memory_pool().release_unused()  # pyarrow keeps more than the size of the table
     return frame
 
 
@@ -1332,7 +1347,7 @@ class FrameReader:
         elif isinstance(self.source, FrameSource):
             frame = self.source.read(self.columns if columns is None else columns)
         elif self.frame is None and columns is not None:
-            frame = read_parquet(self.source, columns=columns, names=names if coded else ())
+            frame = read_columns(self.source, columns, names if coded else ())
         else:
             if self.frame is None:
                 self.frame = read_parquet(self.source)
