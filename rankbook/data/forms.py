@@ -12,6 +12,7 @@ from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from .preflib import is_preflib, read_preflib
 from .table import (
+    FrameSource,
     as_source,
     check_names,
     csv_errors,
@@ -45,8 +46,11 @@ def read_wins(path):
     import pandas as pd
 
     source = as_source(path)
-    if source.is_numbered:
-        raise ArgumentError(f"{source} is {source.kind}", "a win matrix in CSV, TSV or Parquet")
+    if source.is_numbered or isinstance(source, FrameSource):
+        ways = "rb.Preferences.from_wins reads a data frame."
+        raise ArgumentError(
+            f"{source} is {source.kind}", "a win matrix in CSV, TSV or Parquet", ways
+        )
     if source.kind == "Parquet":
         frame = read_parquet(source, index=False)
         if isinstance(frame.index, pd.RangeIndex):

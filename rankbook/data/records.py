@@ -137,9 +137,9 @@ class Records:
         return read_outcomes(frame, self.columns["result"], sides, results, tie, names)
 
     def make_grouped(self, group, items=None):
-        """Return preferences, and the number (m,) of the group of each.
+        """Return preferences in the order of the rows, and the number (m,) of the group of each.
 
-        Preferences that clicks of one group repeat are not merged.
+        Preferences that clicks repeat are not merged.
 
         Raises
         ------
@@ -150,14 +150,14 @@ class Records:
 
         if self.form == "counts":
             raise ArgumentError(f"group is {group!r} beside counts", "single votes or matches")
-        votes = self.votes(items) if self.form in VOTES else None
         with self._named_columns():
-            if votes is not None:
-                found, facts, row = pairs_of(votes, self.columns.get("ties", "refuse"))
-            elif self.form == "clicks":
-                found, facts, row = log_pairs(**self._arguments(items))
+            given = self._arguments(items)
+            if self.form in VOTES:
+                ties = self.columns.get("ties", "refuse")
+                found, facts, row = pairs_of(VOTES[self.form](**given), ties)
             else:
-                found, facts, row = counted_rankings(**self._arguments(items))
+                read = log_pairs if self.form == "clicks" else counted_rankings
+                found, facts, row = read(**given)
         require_ids(self.source, self.frame[group], what="group")
         number = factorize(self.frame[group])[0]
         if self.form in UNITS:

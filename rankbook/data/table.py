@@ -38,6 +38,7 @@ from ..preferences.names import (
     as_names,
     categorical_of,
     column_of,
+    is_table,
     names_as_text,
 )
 from ..preferences.names import column_names as columns_in
@@ -294,6 +295,8 @@ class FrameSource:
     kind, is_numbered, is_text = "data frame", False, False
 
     def __init__(self, table, label="the table"):
+        if not is_table(label, table):
+            raise ArgumentError(f"{label} is {shown(table)}", "a data frame, or a dict of columns")
         self.table, self.label = table, label
         self.columns = {str(name): name for name in columns_in(table)}
         check_names(self, [str(name) for name in columns_in(table)])
@@ -616,7 +619,7 @@ class CSVReader:
         gaps[len(self.columns)] = [""]  # a separator at the end of each row
         return dict(na_values=gaps, dtype=dict.fromkeys([*names, *texts], object))
 
-    def read(self, names=(), columns=None, texts=()):
+    def read(self, names=(), columns=None, texts=(), coded=False):
         """Read all rows of some columns, or of all.
 
         Cells of the columns `names` and `texts` are text, see :meth:`FrameReader.read`. A row that
@@ -631,6 +634,7 @@ class CSVReader:
                 if words(commas) < words(frame):
                     self.use_commas()
                     frame = commas
+        frame = coded_text(frame, names) if coded else frame
         self.note_spaces(frame[list(names)])
         return frame if columns is None else frame[columns]
 
@@ -1343,8 +1347,8 @@ class FrameReader:
         are categorical if they are text and `coded`.
         """
         if self.text is not None:
-            frame = self.text.read(names, columns, texts)
-        elif isinstance(self.source, FrameSource):
+            return self.text.read(names, columns, texts, coded)
+        if isinstance(self.source, FrameSource):
             frame = self.source.read(self.columns if columns is None else columns)
         elif self.frame is None and columns is not None:
             frame = read_columns(self.source, columns, names if coded else ())
@@ -1354,7 +1358,7 @@ class FrameReader:
             frame = self.frame if columns is None else self.frame[columns]
         if coded:
             return coded_text(frame, names)
-        return frame if self.source.is_numbered or self.text else empty_as_missing(frame, names)
+        return frame if self.source.is_numbered else empty_as_missing(frame, names)
 
     def cells(self, column):
         """Return the distinct cells of a column, those of text as text."""

@@ -92,7 +92,7 @@ def as_coded(argument, values):
 
     The categories of the Categorical are text, so checks of names need not visit every row.
     """
-    if index_of(values) is None or values.dtype.kind != "O" or values.ndim != 1:
+    if index_of(values) is None or values.ndim != 1 or values.dtype.kind != "O":
         return as_column(argument, values)
     import pandas as pd
 
@@ -145,6 +145,8 @@ def flags_of(argument, column, advice_on_2=""):
 
     `advice_on_2` is added to the error about the number 2.
     """
+    if column.dtype.kind == "b":
+        return column
     values = column.tolist()
     number = int | float | np.number | np.bool_
     wrong = [i for i, v in enumerate(values) if not (isinstance(v, number) and v in (0, 1))]

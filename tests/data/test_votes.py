@@ -170,3 +170,24 @@ def test_empty_and_unnamed_columns_of_parquet(tmp_path):
     assert rb.read_preferences(file, winner="model.x").items == ("u", "b", "v", "c")
     frame.set_index("winner").iloc[:1].to_parquet(file)
     assert rb.read_preferences(file).items == ("a", "b")
+
+
+def test_tables_without_columns_or_values_are_refused():
+    for table, said in (
+        ([("a", "b")], "the table is .*; expected a data frame"),
+        (pl.DataFrame(dict(winner=["a"])).lazy(), "holds no values yet"),
+        (dict(winner=["a", "b"], loser=["b"]), r"loser has shape \(1,\); expected shape \(2,\)"),
+        (dict(winner=["a"], loser=[""]), "the table: loser is empty in row 0"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=said):
+            read_records(None, FrameSource(table), None, {}).make()
+    with pytest.raises(ValueError, match="rb.Preferences.from_wins reads a data frame"):
+        read_records(None, FrameSource(dict(a=[0, 1])), "wins", {}).make()
+    with pytest.raises((ValueError, TypeError), match="a str or a path"):
+        rb.read_preferences(dict(winner=["a"], loser=["b"]))
+
+
+def test_errors_about_a_side_name_it():
+    matches = dict(home=["a", "b"], away=["b", None], result=["H", "A"])
+    with pytest.raises(ValueError, match="away is .* in row 1"):
+        rb.Preferences.from_matches(pd.DataFrame(matches))
