@@ -563,7 +563,7 @@ PREFERENCES = [
         "items a matrix",
         lambda: rb.Preferences.from_pairs([("a", "b")], items=X),
         TypeError,
-        r"^items is a ndarray; expected",
+        r"^items is an ndarray; expected",
     ),
     (
         "weight of pairs negative",
@@ -631,7 +631,7 @@ PREFERENCES = [
         "query_weight beside a graph",
         lambda: rb.RankRLS(graph=np.ones((12, 12)), query_weight="equal").fit(X, Y),
         ValueError,
-        "^query_weight is given and graph is a ndarray, .*expected",
+        "^query_weight is given and graph is an ndarray, .*expected",
     ),
     (
         "query_weight in numbers for blocks",
@@ -1240,7 +1240,7 @@ METRICS = [
         "scorer with an array of queries",
         lambda: metrics.scorer("auc", queries=QID),
         TypeError,
-        "^queries is a ndarray; expected a pandas Series",
+        "^queries is an ndarray; expected a pandas Series",
     ),
     (
         "compare with too few scores",
@@ -1489,7 +1489,7 @@ PROBLEMS = [
         "prefs are scores",
         lambda: rb.RankSVMProblem(X, Y),
         TypeError,
-        r"^prefs is a ndarray; expected",
+        r"^prefs is an ndarray; expected",
     ),
     (
         "prefs without a preference",
@@ -1715,7 +1715,7 @@ SOLVING = [
             pattern,
         )
         for what, problem, wrong, kind, pattern in (
-            ("a number", 3, {}, TypeError, r"^problem is a int; expected a RankSVMProblem"),
+            ("a number", 3, {}, TypeError, r"^problem is an int; expected a RankSVMProblem"),
             ("lam < 0", None, dict(lam=-1.0), ValueError, r"^lam is -1.0; expected"),
             ("no gammas", None, dict(gammas=[]), ValueError, r"^gammas is empty; expected"),
             (
@@ -1756,7 +1756,7 @@ SOLVING = [
         "suggest_pairs of a number",
         lambda: rb.suggest_pairs(3, 2),
         TypeError,
-        r"^solution is a int; expected a Solution",
+        r"^solution is an int; expected a Solution",
     ),
     (
         "suggest_pairs of none",
@@ -1786,7 +1786,7 @@ SOLVING = [
         "compare_solvers a number",
         lambda: rb.compare_solvers(3),
         TypeError,
-        r"^problem is a int; expected a RankSVMProblem",
+        r"^problem is an int; expected a RankSVMProblem",
     ),
     (
         "compare_solvers lam < 0",
@@ -1837,7 +1837,7 @@ SOLVING = [
         "problem an array",
         lambda: rb.solve(X, 1.0),
         TypeError,
-        r"^problem is a ndarray; expected",
+        r"^problem is an ndarray; expected",
     ),
     (
         "problem of a path an estimator",
@@ -1892,7 +1892,7 @@ SOLVING = [
         "start no solution",
         lambda: rb.get_solver("newton", start=X),
         TypeError,
-        r"^start is a ndarray; expected",
+        r"^start is an ndarray; expected",
     ),
     (
         "form unknown",
@@ -2170,7 +2170,7 @@ PATHS = [
         TypeError,
         r"^what is 'weights' and path is a .* expected",
     ),
-    ("ax a figure", lambda: plots.plot_sets(path(), ax=3), TypeError, r"^ax is a int; expected"),
+    ("ax a figure", lambda: plots.plot_sets(path(), ax=3), TypeError, r"^ax is an int; expected"),
     (
         "plot of a problem",
         lambda: plots.plot_sets(svm()),
@@ -2298,13 +2298,13 @@ STATISTICS = [
         "merge what is none",
         lambda: rb.merge_statistics(statistics(), X),
         TypeError,
-        r"^others\[0\] is a ndarray; expected",
+        r"^others\[0\] is an ndarray; expected",
     ),
     (
         "statistics is an array",
         lambda: StatisticsSolver(X),
         TypeError,
-        r"^statistics is a ndarray; expected",
+        r"^statistics is an ndarray; expected",
     ),
     (
         "lam of statistics",
@@ -2329,7 +2329,7 @@ STATISTICS = [
         "arrays as blocks",
         lambda: rb.Blocks([X]),
         TypeError,
-        r"^blocks\[0\] is a ndarray; expected",
+        r"^blocks\[0\] is an ndarray; expected",
     ),
     (
         "lambda of a ranking SVM on blocks",
@@ -2347,13 +2347,13 @@ STATISTICS = [
         "a metric over what is no blocks",
         lambda: metrics.over_blocks("ndcg", X, None),
         TypeError,
-        r"^blocks is a ndarray; expected",
+        r"^blocks is an ndarray; expected",
     ),
     (
         "an array on Dask",
         lambda: pytest.importorskip("distributed") and rb.dask_blocks(X, Y, client=3),
         TypeError,
-        r"^client is a int; expected",
+        r"^client is an int; expected",
     ),
     (
         "a metric over blocks that there is not",
@@ -2365,7 +2365,7 @@ STATISTICS = [
         "blocks that are an array",
         lambda: rb.BlockRankSVMProblem(X),
         TypeError,
-        r"^blocks is a ndarray; expected",
+        r"^blocks is an ndarray; expected",
     ),
     (
         "query_weight of blocks",

@@ -1,6 +1,18 @@
 """Error for a wrong argument, and warning about an assumption."""
 
 
+def a_type(value, kind=None):
+    """Return the name of the type of a value, or of `kind`, with its article.
+
+    Examples
+    --------
+    >>> a_type(3), a_type([]), a_type(None, ArgumentError)
+    ('an int', 'a list', 'an ArgumentError')
+    """
+    name = (kind or type(value)).__name__
+    return f"{'an' if name[0] in 'aeioAEIO' or name == 'ndarray' else 'a'} {name}"
+
+
 class ArgumentError(ValueError, TypeError):
     """Error for an argument whose value is not accepted.
 

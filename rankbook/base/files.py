@@ -18,7 +18,7 @@ from zlib import crc32
 
 import numpy as np
 
-from .errors import ArgumentError
+from .errors import ArgumentError, a_type
 from .ownership import locked
 from .validation import shown
 
@@ -350,7 +350,7 @@ class ValueWriter:
         if kind in (np.ndarray, np.memmap):
             return {"$array": self._array(value, where), "number": number}
         if kind not in self.kinds:
-            raise Unstorable(f"{where} is a {kind.__name__}, which a file cannot hold")
+            raise Unstorable(f"{where} is {a_type(value)}, which a file cannot hold")
         name, entry = self.kinds[kind]
         parts = [[k, self.write(v, f"{where}.{k}")] for k, v in entry.parts_of(value).items()]
         return {"$object": name, "number": number, "parts": parts}

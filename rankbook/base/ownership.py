@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .errors import ArgumentError
+from .errors import ArgumentError, a_type
 
 
 def own(A):
@@ -48,13 +48,13 @@ class SetOnce:
         )
         if (name in self.__dict__ or made) and not name.startswith("_"):
             raise AttributeError(
-                f"{name} of a {type(self).__name__} is set once; "
+                f"{name} of {a_type(self)} is set once; "
                 f"make a new {type(self).__name__} to change it."
             )
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name):
-        raise AttributeError(f"{name} of a {type(self).__name__} cannot be removed.")
+        raise AttributeError(f"{name} of {a_type(self)} cannot be removed.")
 
     def replaced(self, **values: Any) -> Self:
         """Make a shallow copy with other values of some existing attributes.
@@ -70,9 +70,7 @@ class SetOnce:
         unknown = set(values) - set(vars(self)) - made
         if unknown:
             known = ", ".join(name for name in vars(self) if not name.startswith("_"))
-            raise ArgumentError(
-                f"{min(unknown)} is no attribute that a {type(self).__name__} keeps", known
-            )
+            raise ArgumentError(f"{min(unknown)} is no attribute that {a_type(self)} keeps", known)
         other = copy(self)
         for name in made:
             vars(other).pop(name, None)

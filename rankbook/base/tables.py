@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from .errors import ArgumentError
+from .errors import ArgumentError, a_type
 
 # control characters except tab and newline, line separators, and marks of the direction of writing
 UNPRINTABLE = re.compile(
@@ -98,6 +98,6 @@ def refuse_unread(name, value):
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):
         if not hasattr(value, "__array__"):
             raise ArgumentError(
-                f"{name} is a {type(value).__name__}, which holds no values yet",
+                f"{name} is {a_type(value)}, which holds no values yet",
                 "a DataFrame: call .collect()",
             )

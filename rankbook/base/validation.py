@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from .errors import ArgumentError
+from .errors import ArgumentError, a_type
 from .tables import refuse_unread
 
 
@@ -21,7 +21,7 @@ def shown(value):
         text = ""
     if len(text) > 100 and isinstance(value, str | int):
         return f"{text[:50]}..."
-    return text if 0 < len(text) <= 100 and "\n" not in text else f"a {type(value).__name__}"
+    return text if 0 < len(text) <= 100 and "\n" not in text else a_type(value)
 
 
 def unknown_name(argument, value, known):
@@ -60,8 +60,7 @@ def as_choice(argument, value, known):
 def require_kind(argument, value, kind):
     """Raise a TypeError unless `value` is an instance of `kind`."""
     if not isinstance(value, kind):
-        article = "an" if kind.__name__[0] in "aeio" else "a"
-        raise ArgumentError(f"{argument} is a {type(value).__name__}", f"{article} {kind.__name__}")
+        raise ArgumentError(f"{argument} is {a_type(value)}", a_type(None, kind))
 
 
 def require_columns(argument, X, columns):

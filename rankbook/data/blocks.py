@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import LARGEST, SMALLEST, refuse_huge
 from ..base.ownership import own
 from ..base.validation import (
@@ -332,13 +332,13 @@ class Blocks:
 
     def __init__(self, blocks: Iterable[Block | Stored]) -> None:
         if not is_iterable(blocks):
-            raise ArgumentError(f"blocks is a {type(blocks).__name__}", "a list of Block")
+            raise ArgumentError(f"blocks is {a_type(blocks)}", "a list of Block")
         blocks = tuple(blocks)
         if not blocks:
             raise ArgumentError("blocks is empty", "at least one block")
         for k, block in enumerate(blocks):
             if not isinstance(block, (Block, Stored)):
-                raise ArgumentError(f"blocks[{k}] is a {type(block).__name__}", "rankbook.Block")
+                raise ArgumentError(f"blocks[{k}] is {a_type(block)}", "rankbook.Block")
         self._blocks = blocks
         self.is_stored = any(isinstance(block, Stored) and not block.keeps for block in blocks)
 
@@ -457,7 +457,7 @@ def require_blocks(argument, value):
     """Raise a TypeError unless the argument is a set of blocks."""
     if not isinstance(value, BlocksLike):
         raise ArgumentError(
-            f"{argument} is a {type(value).__name__}",
+            f"{argument} is {a_type(value)}",
             "rankbook.Blocks, or what rankbook.dask_blocks returns",
         )
 

@@ -17,7 +17,7 @@ from weakref import WeakSet, ref
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import import_extra, require_memory
 from ..base.ownership import own
 from .blocks import (
@@ -411,7 +411,7 @@ def vector_partitions(name, value, count, rows):
         return [None] * count
     if not is_dask(value) or value.ndim != 1:
         raise ArgumentError(
-            f"{name} is a {type(value).__name__}",
+            f"{name} is {a_type(value)}",
             "a dask array or series (n,), or the name of a column of a dask data frame X",
         )
     own_rows = known_rows(value)
@@ -464,7 +464,7 @@ def partition_blocks(client, X, given):
     by_name = isinstance(given["y"], str) and hasattr(X, "columns")
     if not is_dask(X):
         raise ArgumentError(
-            f"X is a {type(X).__name__}", "a dask array, a dask data frame or rankbook.Blocks"
+            f"X is {a_type(X)}", "a dask array, a dask data frame or rankbook.Blocks"
         )
     if X.ndim != 2:
         raise ArgumentError(f"X has {X.ndim} dimensions", "a matrix (n, d)")
@@ -702,7 +702,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     else:
         distributed = import_extra("distributed", "dask", "dask_blocks with a client")
         if not isinstance(client, distributed.Client):
-            raise ArgumentError(f"client is a {type(client).__name__}", "a dask.distributed.Client")
+            raise ArgumentError(f"client is {a_type(client)}", "a dask.distributed.Client")
         if client.asynchronous:
             raise ArgumentError("client is asynchronous", "one that waits for answers")
         require_scheduler(client)

@@ -17,7 +17,7 @@ from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
-from ..base.errors import ArgumentError, Assumption
+from ..base.errors import ArgumentError, Assumption, a_type
 from ..base.estimator import Function
 from ..base.limits import refuse_huge, warn, within_memory
 from ..base.progress import interruptible, telling_compilation
@@ -142,7 +142,7 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
             )
         return y, qid, sample_weight, preferences
     if preferences is not None:
-        raise ArgumentError(f"y is a {type(y).__name__} and preferences is given", "one of them")
+        raise ArgumentError(f"y is {a_type(y)} and preferences is given", "one of them")
     if are_pairs:
         return None, qid, sample_weight, y
     plain = y.is_counted and y.level_weight is None and y.better_weight is y.worse_weight

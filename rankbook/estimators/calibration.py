@@ -16,7 +16,7 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import warn, within_memory
 from ..base.progress import interruptible
 from ..base.types import Items, Seed
@@ -166,7 +166,7 @@ def calibrate(
     as_choice("method", method, METHODS)
     if hasattr(y_true, "predict"):
         raise ArgumentError(
-            f"y_true is a {type(y_true).__name__}",
+            f"y_true is {a_type(y_true)}",
             "grades or preferences, and the scores of items",
             "For a model call model.calibrate(X, y), or rb.calibrate(y, model.predict(X)).",
         )
@@ -222,7 +222,7 @@ class PairProbabilities:
             return loss
         with_loss = "" if loss is None else f" with loss={getattr(loss, 'name', loss)!r}"
         raise NoProbabilities(
-            f"model is a {type(self).__name__}{with_loss}, whose scores are not log-odds",
+            f"model is {a_type(self)}{with_loss}, whose scores are not log-odds",
             "RankSVM with loss='logistic', or a calibrated model",
             "Call model.calibrate(X_val, y_val) with items that were not in fit.",
         )
@@ -330,7 +330,7 @@ class PairProbabilities:
         scores = np.asarray(self.predict(X))
         if vars(self).get("loss") != "plackett-luce":
             raise NoProbabilities(
-                f"model is a {type(self).__name__}, which was not fitted to choices",
+                f"model is {a_type(self)}, which was not fitted to choices",
                 "RankSVM with loss='plackett-luce'",
                 "predict_pair_proba compares two items.",
             )

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.progress import interruptible
 from ..base.tables import printable
 from ..base.validation import as_array, as_choice, as_matrix
@@ -290,9 +290,7 @@ def take_apart(model, a, b):
     if isinstance(model, Pipeline):
         before, names = model[:-1], None
         if not isinstance(model[-1], (Ranker, OnlineRankSVM, OrdinalRanker, Pipeline)):
-            raise ArgumentError(
-                f"model ends in a {type(model[-1]).__name__}", "a ranker as last step"
-            )
+            raise ArgumentError(f"model ends in {a_type(model[-1])}", "a ranker as last step")
         if len(before):
             a, b = (through(before, name, z) for name, z in (("a", a), ("b", b)))
             with suppress(AttributeError, ValueError):  # a step without names of features
@@ -323,7 +321,7 @@ def take_apart(model, a, b):
         return Asked(f, model.certificate, model, None, items, about, exact, known)
     if not isinstance(model, (Ranker, OnlineRankSVM)):
         raise ArgumentError(
-            f"model is a {type(model).__name__}",
+            f"model is {a_type(model)}",
             "a fitted ranker, a pipeline that ends in one, or a Solution",
         )
     check_is_fitted(model)

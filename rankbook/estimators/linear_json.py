@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from .base import Ranker
 from .online import OnlineRankSVM
 from .scaled import ScaledModel
@@ -55,7 +55,7 @@ def folded(model):
         return model.columns or names, weights, offset - float(weights @ model.centre)
     if not isinstance(model, Ranker | OnlineRankSVM):
         raise ArgumentError(
-            f"model is a {type(model).__name__}",
+            f"model is {a_type(model)}",
             "a linear ranker, or a pipeline or search that ends in one",
         )
     check_is_fitted(model)

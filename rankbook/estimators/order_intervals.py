@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import MINUTE, announce_time, require_memory, solvable, warn
 from ..base.ownership import locked
 from ..base.progress import for_worker, interruptible
@@ -714,7 +714,7 @@ def solution_of(model, X):
         X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]
     if not isinstance(model, (RankSVM, RankSVMCV, RankRLSBase)):
         raise ArgumentError(
-            f"model is a {type(model).__name__}",
+            f"model is {a_type(model)}",
             "a RankSVM, RankSVMCV, RankRLS or RankRLSCV, or a pipeline that ends in one",
         )
     check_is_fitted(model)
@@ -937,7 +937,7 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 0.01, pairs: bool 
     """
     as_positive("tol", tol)
     if not isinstance(model, RankSVM):
-        raise ArgumentError(f"model is a {type(model).__name__}", "a RankSVM")
+        raise ArgumentError(f"model is {a_type(model)}", "a RankSVM")
     for name, taken in (("kernel", ("linear",)), ("penalty", ("l2",)), ("loss", LIKELIHOODS)):
         as_choice(name, getattr(model, name, None), taken)
     given = getattr(y, "pair_features", None)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.estimator import available_if
 from ..base.limits import announce_time, refuse_huge
 from ..base.progress import for_worker
@@ -444,8 +444,7 @@ class RankRLS(RankRLSBase):
         given = [name for name, value in given.items() if value is not None]
         if given and not (self.graph is None or isinstance(self.graph, str)):
             raise ArgumentError(
-                f"{given[0]} is given and graph is a {type(self.graph).__name__}, which weighs "
-                "pairs itself",
+                f"{given[0]} is given and graph is {a_type(self.graph)}, which weighs pairs itself",
                 "graph=None or graph='identity' with it",
             )
         if sample_weight is not None:
@@ -749,7 +748,7 @@ class RankRLSCV(RankRLSBase):
         gammas = [None] if self.gamma is None else as_grid("gamma", self.gamma)
         if not (self.graph is None or isinstance(self.graph, str) and self.graph == "identity"):
             raise ArgumentError(
-                f"graph is a {type(self.graph).__name__}",
+                f"graph is {a_type(self.graph)}",
                 "None or 'identity', since leaving out part of a graph of weights changes the rest",
             )
         metric = check_metric(self.metric, self.k)

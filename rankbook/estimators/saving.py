@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.estimator import BaseEstimator
 from ..base.files import (
     VERSION,
@@ -177,7 +177,7 @@ def named_solver(solver):
     lost = [k for k, value in options.items() if value is missing]
     if lost:
         raise Unstorable(
-            f"solver is a {cls.__name__} that does not keep its option {lost[0]!r}; "
+            f"solver is {a_type(solver)} that does not keep its option {lost[0]!r}; "
             f"expected solver=({name!r}, dict(...))"
         )
     is_default = lambda v, d: v is d or (type(v) is type(d) and bool(np.all(v == d)))

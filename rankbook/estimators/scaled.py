@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import taken_by
 from ..base.ownership import own
 from ..base.tables import refuse_unread
@@ -66,9 +66,7 @@ class ScaledModel:
         encoding: Any = None,
     ) -> None:
         if not isinstance(model, Savable):
-            raise ArgumentError(
-                f"model is a {type(model).__name__}", "a fitted estimator of rankbook"
-            )
+            raise ArgumentError(f"model is {a_type(model)}", "a fitted estimator of rankbook")
         d = model.n_features_in_
         self.model, self.about = model, {} if about is None else dict(about)
         self.encoding = encoding

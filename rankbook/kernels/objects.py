@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import require_memory
 from ..base.ownership import own
 from ..base.types import KernelLike
@@ -39,7 +39,7 @@ class ObjectKernel:
     def __init__(self, objects: Iterable[Any], function: Callable[[Any, Any], float]) -> None:
         if not callable(function):
             raise ArgumentError(
-                f"function is a {type(function).__name__}",
+                f"function is {a_type(function)}",
                 "a function of two objects that returns a number",
             )
         if not is_iterable(objects):

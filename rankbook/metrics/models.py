@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import taken_by
 from ..base.validation import shown
 from ..preferences.graph import Preferences
@@ -46,8 +46,7 @@ def linked(metric, options, model):
     ranker = ranker_of(model)
     if not hasattr(type(ranker), "link_"):
         raise ArgumentError(
-            f"metric is {metric.__name__!r} and model is a {type(ranker).__name__}, which has no "
-            "link_",
+            f"metric is {metric.__name__!r} and model is {a_type(ranker)}, which has no link_",
             "a ranker of rankbook with probabilities",
             "If its differences of scores are log-odds, pass link='logistic'.",
         )
@@ -153,7 +152,7 @@ def over_blocks(
     named(metric, options)  # refuse a wrong name before any work
     if not hasattr(blocks, "reduce"):
         raise ArgumentError(
-            f"blocks is a {type(blocks).__name__}",
+            f"blocks is {a_type(blocks)}",
             "rankbook.Blocks, or what rankbook.dask_blocks returns",
         )
     if not callable(getattr(model, "predict", None)):

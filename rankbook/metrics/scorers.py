@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_ids
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
@@ -58,7 +58,7 @@ class QueryScorer:
         if queries is not None:
             if not hasattr(queries, "loc") or getattr(queries, "ndim", 0) != 1:
                 raise ArgumentError(
-                    f"queries is a {type(queries).__name__}",
+                    f"queries is {a_type(queries)}",
                     "a pandas Series of query ids by the index of y",
                 )
             as_ids("queries", queries, len(queries))
@@ -99,7 +99,7 @@ class QueryScorer:
         """Return the query ids of the rows of y, by its index."""
         if not hasattr(y_true, "index") or callable(y_true.index):
             raise ArgumentError(
-                f"y is a {type(y_true).__name__}",
+                f"y is {a_type(y_true)}",
                 "a pandas Series with the row labels of queries as its index",
             )
         unknown = y_true.index.difference(self.queries.index, sort=False)

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from ..base.errors import a_type
 from ..base.files import Storable, Unstorable, save_values
 from ..base.ownership import locked
 from ..base.validation import as_positive
@@ -107,7 +108,7 @@ def _plain_name(name):
     name = name.item() if isinstance(name, np.generic) else name
     if type(name) not in (str, int, float, bool) or name != name:
         raise Unstorable(
-            f"preferences have the item {name!r}, a {type(name).__name__}, whose name a file "
+            f"preferences have the item {name!r}, {a_type(name)}, whose name a file "
             "cannot hold; expected text and numbers"
         )
     return name
@@ -202,7 +203,7 @@ def _orders(  # noqa: PLR0913 -- the parts of a file
 def _items(problem):
     """Return the items of a problem, which a file stores as an array."""
     if hasattr(problem.X, "tocsr"):
-        what = f"problem is a {type(problem).__name__} with sparse items"
+        what = f"problem is {a_type(problem)} with sparse items"
         raise Unstorable(f"{what}, which a file cannot hold; expected an array of items")
     return problem.X
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
 SMALL = dict(frameon=False, fontsize="small", title_fontsize="small", handlelength=1.4)
@@ -18,7 +18,7 @@ def as_axes(ax, size=(4.4, 2.9)):
     if ax is None:
         return plt.subplots(figsize=size, layout="constrained")[1]
     if not isinstance(ax, plt.Axes):
-        raise ArgumentError(f"ax is a {type(ax).__name__}", "a matplotlib Axes")
+        raise ArgumentError(f"ax is {a_type(ax)}", "a matplotlib Axes")
     return ax
 
 
@@ -78,7 +78,7 @@ def as_names(names, count, what):
         return [str(i) for i in range(count)]
     accepted = f"{count} names, one for each {what}"
     if isinstance(names, (str, bytes)) or not hasattr(names, "__len__"):
-        raise ArgumentError(f"names is a {type(names).__name__}", accepted)
+        raise ArgumentError(f"names is {a_type(names)}", accepted)
     if len(names) != count:
         raise ArgumentError(f"names has {len(names)} entries", accepted)
     return [plain(name) for name in names]

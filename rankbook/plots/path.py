@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_choice, as_count, require_kind
 from ..paths.exact import (
     AT_BOUND,
@@ -218,9 +218,7 @@ def plot_path(
         what = "weights" if by_weights else "margins" if hasattr(problem, "prefs") else "coef"
     else:
         what = as_choice("what", what, DRAWN)
-        about = (
-            f"what is {what!r} and path is a {type(path).__name__} of a {type(problem).__name__}"
-        )
+        about = f"what is {what!r} and path is {a_type(path)} of {a_type(problem)}"
         if what == "margins" and not hasattr(problem, "prefs"):
             raise ArgumentError(f"{about}, which has no preferences", "'coef'")
         factored = getattr(problem, "is_factored", False) and kind != "basis item"
@@ -308,7 +306,7 @@ def plot_sets(path: SolutionPath, ax: "Axes | None" = None) -> "Axes":
         path = path.ranking_path
     if not isinstance(path, RegularizationPath):
         raise ArgumentError(
-            f"path is a {type(path).__name__}, which keeps no sets of preferences",
+            f"path is {a_type(path)}, which keeps no sets of preferences",
             "a RegularizationPath or a LabelPath, of the solver 'path'",
         )
     events = path.events

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.ownership import SetOnce, locked
 from ..base.validation import as_matrix, as_numbers, as_positive, require_kind
 from ..kernels.kernel import item_distance
@@ -64,8 +64,7 @@ def as_scores(path, items, lam):
     f = np.asarray(path.predict(items, lam))
     if f.shape != items.shape[:1]:
         raise ArgumentError(
-            f"path is a {type(path).__name__} with scores of shape {f.shape} for "
-            f"{items.shape[0]} items",
+            f"path is {a_type(path)} with scores of shape {f.shape} for {items.shape[0]} items",
             "a path with a score for each item",
         )
     return f - f.mean()
@@ -126,9 +125,7 @@ def chosen_items(path, items, names, lam):
     problem, given = path.problem, items is not None
     X = as_matrix("items", items) if given else getattr(problem, "X", None)
     if X is None:
-        raise ArgumentError(
-            f"items is None, and a {type(problem).__name__} keeps none", "items (n, d)"
-        )
+        raise ArgumentError(f"items is None, and {a_type(problem)} keeps none", "items (n, d)")
     count = X.shape[0]
     own = getattr(getattr(problem, "prefs", None), "items", None)
     if names is None and not given and own is not None and len(own) == count:

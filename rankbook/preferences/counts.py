@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_array, as_choice, as_items, as_matrix, as_vector, index_of
 from .events import TIES, compared, numbered_votes, ranking_rows
 from .names import alike, as_names, column_names, column_of, is_table, rows_of
@@ -52,7 +52,7 @@ def _named_wins(wins):
 
     if index_of(wins) is None:
         raise ArgumentError(
-            f"wins is a {type(wins).__name__}",
+            f"wins is {a_type(wins)}",
             "an array, or a pandas data frame whose index and columns are the names of the items",
         )
     both = alike([as_names("wins", names.to_numpy()) for names in (wins.index, wins.columns)])
@@ -113,9 +113,7 @@ def count_votes(counts, *, first, second, wins_first, wins_second, tie, items, t
     """
     as_choice("ties", ties, TIES)
     if not is_table("counts", counts):
-        raise ArgumentError(
-            f"counts is a {type(counts).__name__}", "a data frame, or a dict of columns"
-        )
+        raise ArgumentError(f"counts is {a_type(counts)}", "a data frame, or a dict of columns")
     sides = column_of(counts, "first", first, coded=True)
     m = sides.size
     if not m:

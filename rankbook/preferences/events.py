@@ -11,7 +11,7 @@ __all__ = ['TIES', 'RULES', 'DOUBT', 'USUAL', 'FOLLOWS', 'QUERY_NAMES', 'numbere
 # %% ../../nbs/preferences/events.ipynb #pe02
 import numpy as np
 
-from ..base.errors import ArgumentError, Assumption
+from ..base.errors import ArgumentError, Assumption, a_type
 from ..base.limits import require_memory, warn
 from rankbook.base.validation import (
     as_array,
@@ -185,7 +185,7 @@ def read_pairs(pairs, winner="winner", loser="loser", argument="pairs"):
     _refuse_columns(argument, winner=winner, loser=loser)
     if isinstance(pairs, str) or not is_iterable(pairs):
         raise ArgumentError(
-            f"{argument} is a {type(pairs).__name__}", "a data frame, or pairs (winner, loser)"
+            f"{argument} is {a_type(pairs)}", "a data frame, or pairs (winner, loser)"
         )
     if isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.shape[1] == 2:
         return pairs[:, 0], pairs[:, 1]
@@ -309,7 +309,7 @@ def match_votes(  # noqa: PLR0913 -- a column each
     as_choice("margin", margin, ("one", "difference"))
     if not is_table("matches", matches):
         raise ArgumentError(
-            f"matches is a {type(matches).__name__}", "a data frame, or a dict of columns"
+            f"matches is {a_type(matches)}", "a data frame, or a dict of columns"
         )
     sides = column_of(matches, "home", home, coded=True)
     m = sides.size
@@ -457,7 +457,7 @@ def click_pairs(session, click, rule):
 def read_log(log, item):
     """Return the column of items of a log of clicks with at least one row."""
     if not is_table("log", log):
-        raise ArgumentError(f"log is a {type(log).__name__}", "a data frame, or a dict of columns")
+        raise ArgumentError(f"log is {a_type(log)}", "a data frame, or a dict of columns")
     name = column_of(log, "item", item)
     if not name.size:
         raise ArgumentError("the table has no row", "at least one row")

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from ..base.errors import ArgumentError, Assumption
+from ..base.errors import ArgumentError, Assumption, a_type
 from ..base.limits import warn
 from ..base.tables import refuse_unread
 from ..base.validation import (
@@ -456,7 +456,7 @@ def _as_index(items):
         listed = listed and not any(isinstance(v, list) for v in items)
         if not listed and as_array("items", items).ndim != 1:
             raise ArgumentError(
-                f"items is a {type(items).__name__}",
+                f"items is {a_type(items)}",
                 "a sequence of names, one for each row, for instance X.index",
             )
         index = pd.Index(items if isinstance(items, range) else list(items), tupleize_cols=False)

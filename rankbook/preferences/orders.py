@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import within_memory
 from ..base.ownership import SetOnce, locked
 from ..base.tables import Tabled
@@ -300,7 +300,7 @@ class Orders(Tabled, SetOnce):
             raise ArgumentError(
                 f"prefs is {prefs!r}, which is no sequence of choices"
                 if isinstance(prefs, Preferences)
-                else f"prefs is a {type(prefs).__name__}",
+                else f"prefs is {a_type(prefs)}",
                 "rb.Orders.from_rankings, or Preferences of all pairs of scores or survival times",
                 "Pairs are orders of two: loss='logistic' takes them.",
             )

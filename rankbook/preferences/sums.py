@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import LARGEST
 from ..base.ownership import locked, writable
 from ..base.validation import as_choice, as_positive, as_vector, query_numbers
@@ -283,7 +283,7 @@ def level_table(y, weights):
     """
     if not isinstance(weights, Mapping):
         raise ArgumentError(
-            f"level_weight is a {type(weights).__name__}",
+            f"level_weight is {a_type(weights)}",
             "a mapping from pairs of scores (upper, lower) to numbers >= 0",
         )
     scores, grade = np.unique(y, return_inverse=True)

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import warn
 from ..base.ownership import SetOnce, locked
 from ..base.tables import Tabled
@@ -506,4 +506,4 @@ def require_solution(value):
     """Raise a TypeError unless `value` is a Solution."""
     if not isinstance(value, Solution):
         pointer = ", of an estimator its solution_" if hasattr(value, "fit") else ""
-        raise ArgumentError(f"solution is a {type(value).__name__}", f"a Solution{pointer}")
+        raise ArgumentError(f"solution is {a_type(value)}", f"a Solution{pointer}")

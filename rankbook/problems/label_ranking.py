@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import locked, own
 from ..base.types import GraphName, KernelLike
@@ -39,9 +39,7 @@ from .ranksvm import RankSVMProblem
 def as_label_scores(y):
     """Check scores Y (n, k) of k >= 2 labels. NaN or a mask marks a missing score."""
     if hasattr(y, "tocsr"):
-        raise ArgumentError(
-            f"y is a {type(y).__name__}", "a dense table, NaN where an object has no score"
-        )
+        raise ArgumentError(f"y is {a_type(y)}", "a dense table, NaN where an object has no score")
     y = np.ma.filled(np.ma.asarray(y, dtype=float), np.nan) if np.ma.is_masked(y) else y
     Y = as_numbers("y", y)
     if Y.ndim != 2 or Y.shape[1] < 2:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_choice, as_positive
 from ..kernels.items import dense, from_first, matvec, rmatvec, square_norms
 from ..kernels.linear_map import KernelMap
@@ -75,7 +75,7 @@ def read_preferences(prefs):
     """Return preferences that a loss can be summed over; else raise an ArgumentError."""
     if not isinstance(prefs, Preferences):
         advice = "loss='plackett-luce' takes orders." if isinstance(prefs, Orders) else ""
-        raise ArgumentError(f"prefs is a {type(prefs).__name__}", "a rankbook.Preferences", advice)
+        raise ArgumentError(f"prefs is {a_type(prefs)}", "a rankbook.Preferences", advice)
     if not len(prefs) and not len(without_item_weights(prefs)):
         raise ArgumentError(
             "prefs has no preference: all scores are equal in every query",

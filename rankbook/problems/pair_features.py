@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import require_memory, within_memory
 from ..base.ownership import own
 from ..base.progress import interruptible
@@ -171,7 +171,7 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
     X = as_items("X", X)
     if not isinstance(prefs, Preferences) or prefs.pair_features is None:
         raise ArgumentError(
-            f"prefs is a {type(prefs).__name__} without pair_features",
+            f"prefs is {a_type(prefs)} without pair_features",
             "a rankbook.Preferences with pair_features",
         )
     if X.shape[0] != prefs.n_items:

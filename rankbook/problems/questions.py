@@ -9,7 +9,7 @@ __all__ = ['open_radii', 'nearest_pairs', 'suggest_pairs']
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import within_memory
 from ..base.progress import interruptible
 from ..base.types import Items
@@ -219,8 +219,7 @@ def suggest_pairs(
         f, items = solution.predict(X_new), _Candidates(items.kernel, X_new)
     elif prefs is None:
         raise ArgumentError(
-            f"X_new is None, and a {type(items).__name__} without preferences has no open "
-            "pairs of its own",
+            f"X_new is None, and {a_type(items)} without preferences has no open pairs of its own",
             "items of shape (n, d)",
         )
     else:

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import announce_time, refuse_huge, solvable
 from ..base.ownership import SetOnce, locked, own
 from ..base.progress import interruptible
@@ -598,7 +598,7 @@ def auc_bound(solution: Solution, delta: float = 0.05, kernels: int = 1) -> AUCB
     require_solution(solution)
     if not isinstance(solution.problem, RayleighProblem):
         raise ArgumentError(
-            f"solution is of a {type(solution.problem).__name__}", "a solution of a RayleighProblem"
+            f"solution is of {a_type(solution.problem)}", "a solution of a RayleighProblem"
         )
     delta = as_positive("delta", delta)
     if delta >= 1:

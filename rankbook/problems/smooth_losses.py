@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..preferences.graph import item_sums
 from ..preferences.sums import Sums
 from .certificate import SmoothedDual
@@ -157,7 +157,7 @@ class SmoothLoss:
     def bound(self, problem, lam, f, sums, dual=None):
         """The :class:`DualScaling` of the slopes, and no violation."""
         if dual is not None:
-            raise ArgumentError(f"dual is a {type(dual).__name__}", f"None for loss={self.name!r}")
+            raise ArgumentError(f"dual is {a_type(dual)}", f"None for loss={self.name!r}")
         value = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient)).value
         return DualScaling(value, 1.0, gradient=sums.score_gradient), 0.0, 0.0
 
@@ -252,7 +252,7 @@ def checked(rule, method, x):
     """
     found, says = getattr(rule, method)(x.copy()), f"loss {rule.name!r} has a {method}"
     if not (type(found) is np.ndarray and found.shape == x.shape and found.dtype.kind in "fiu"):
-        kind = f"a {type(found).__name__}"
+        kind = a_type(found)
         if type(found) is np.ndarray:
             kind = f"{found.dtype} of shape {found.shape}"
         raise ArgumentError(

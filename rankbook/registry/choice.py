@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import MINUTE, OutOfMemory, announce_time, available_memory, duration
 from ..base.ownership import Seal
 from ..base.progress import interruptible
@@ -625,7 +625,7 @@ def compare_solvers(
     """
     if not is_kind(problem, "RankSVMProblem"):
         raise ArgumentError(
-            f"problem is a {type(problem).__name__}",
+            f"problem is {a_type(problem)}",
             "a RankSVMProblem, since each other problem has one right solver",
         )
     if problem.penalty.coef_is_weights:

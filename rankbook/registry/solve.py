@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import OutOfMemory, solvable, within_memory
 from ..base.ownership import Seal
 from ..base.progress import interruptible
@@ -47,7 +47,7 @@ def refuse_overrides(problem):
     """
     if not hasattr(problem, "coef_shape"):
         raise ArgumentError(
-            f"problem is a {type(problem).__name__}", "a problem such as rankbook.RankSVMProblem"
+            f"problem is {a_type(problem)}", "a problem such as rankbook.RankSVMProblem"
         )
     added = []
     for kind in type(problem).__mro__:
@@ -55,8 +55,7 @@ def refuse_overrides(problem):
             for name in added:
                 if (hasattr(kind, name) or name in GIVEN) and not name.startswith("__"):
                     raise ArgumentError(
-                        f"problem is a {type(problem).__name__}, which redefines {name} of "
-                        f"{kind.__name__}",
+                        f"problem is {a_type(problem)}, which redefines {name} of {kind.__name__}",
                         "a subclass that only adds other names",
                         "Solvers and certificates would ignore a redefined one; a loss of your own "
                         "is an argument of the constructor.",

@@ -20,7 +20,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_flag, unknown_name
 from ..kernels.kernel import Kernel
 from ..preferences.graph import has_positive_margins
@@ -222,7 +222,7 @@ def text_of(value):
     try:
         text = repr(value)
     except Exception:
-        text = f"a {type(value).__name__}"
+        text = a_type(value)
     return text if len(text) <= 120 else f"{text[:120]}..."
 
 

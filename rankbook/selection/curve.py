@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.ownership import own
 from ..base.progress import interruptible
 from ..base.tables import Tabled
@@ -587,7 +587,7 @@ def validation_curve(
     if metric == "log_loss":
         if not isinstance(path, RangePath):
             raise ArgumentError(
-                f"metric is 'log_loss' and path is a {type(path).__name__}",
+                f"metric is 'log_loss' and path is {a_type(path)}",
                 "a path by newton or epsilon of loss='logistic', 'plackett-luce' or an own one",
             )
         require_probabilities(path.problem.loss)

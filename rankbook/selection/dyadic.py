@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from ..base.chance import as_seed
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import require_memory, warn
 from ..base.validation import as_choice, as_count
 from ..preferences.missed_pairs import TIE_TOL
@@ -149,7 +149,7 @@ def leave_out_scores(path, leave_out, lams):
     problem, lams = getattr(path, "problem", None), as_lambdas(lams)
     if not (isinstance(problem, LabelRankRLSProblem) and hasattr(path, "spectrum")):
         raise ArgumentError(
-            f"path is a {type(path).__name__}",
+            f"path is {a_type(path)}",
             "the path of a LabelRankRLSProblem, which the solver kronecker gives",
         )
     if problem.object_weight is not None:

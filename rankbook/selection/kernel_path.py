@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.ownership import locked
 from ..base.progress import interruptible
 from ..base.types import SolverLike
@@ -154,7 +154,7 @@ def kernel_path(
     True
     """
     if not is_kind(problem, "RankSVMProblem"):
-        raise ArgumentError(f"problem is a {type(problem).__name__}", "a RankSVMProblem")
+        raise ArgumentError(f"problem is {a_type(problem)}", "a RankSVMProblem")
     refuse_overrides(problem)
     if problem.kernel.name not in ("rbf", "poly"):
         raise ValueError(

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_array
 from ..kernels.basis import basis_matvec
 from ..kernels.items import matvec
@@ -44,7 +44,7 @@ class LeaveOut:
     def __init__(self, path):
         if not isinstance(getattr(path, "spectrum", None), Spectrum):
             raise ArgumentError(
-                f"path is a {type(path).__name__}",
+                f"path is {a_type(path)}",
                 "a SpectralPath, which the solvers rls and sparse-rls give",
             )
         problem, self.spectrum = path.problem, path.spectrum

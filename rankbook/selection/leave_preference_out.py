@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.validation import unknown_name
 from ..kernels.basis import basis_matvec
 from ..kernels.items import matvec, rmatvec
@@ -52,7 +52,7 @@ def preference_rows(path):
     """
     if not isinstance(getattr(path, "spectrum", None), Spectrum):
         raise ArgumentError(
-            f"path is a {type(path).__name__}",
+            f"path is {a_type(path)}",
             "a SpectralPath, which the solvers rls and sparse-rls give",
         )
     problem = path.problem

@@ -4,7 +4,7 @@ from typing import Any
 
 import sklearn
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..estimators.label_ranker import LabelRanker
 from ..estimators.online import OnlineEstimator
 from ..estimators.ordinal import OrdinalRanker
@@ -59,7 +59,7 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     """
     if not isinstance(estimator, Savable):
         raise ArgumentError(
-            f"estimator is a {type(estimator).__name__}", "an instance of an estimator of rankbook"
+            f"estimator is {a_type(estimator)}", "an instance of an estimator of rankbook"
         )
     params = estimator.get_params(deep=False)
     is_name = lambda name, value: isinstance(params.get(name), str) and params[name] == value

@@ -178,9 +178,9 @@ def test_there_is_at_least_one_block():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (3, "blocks is a int; expected a list of Block"),
+        (3, "blocks is an int; expected a list of Block"),
         (Block([[1.0]], [1]), "blocks is a Block; expected a list of Block"),
-        ([Block([[1.0]], [1]), 3], r"blocks\[1\] is a int; expected rankbook.Block"),
+        ([Block([[1.0]], [1]), 3], r"blocks\[1\] is an int; expected rankbook.Block"),
     ],
 )
 def test_what_is_no_block(wrong, words):

@@ -282,13 +282,13 @@ def test_sparse_rows_move(client):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        (dict(X=np.ones((4, 2))), TypeError, "X is a ndarray; expected a dask array"),
+        (dict(X=np.ones((4, 2))), TypeError, "X is an ndarray; expected a dask array"),
         (dict(X=da.ones(240, chunks=60)), ValueError, "X has 1 dimensions"),
-        (dict(y=np.ones(240)), TypeError, "y is a ndarray; expected a dask array or series"),
+        (dict(y=np.ones(240)), TypeError, "y is an ndarray; expected a dask array or series"),
         (dict(y=da.ones(239, chunks=60)), ValueError, "y has 239 entries and X has 240 rows"),
         (dict(qid=None), ValueError, "partition 1 has no qid, and there are 4 blocks"),
         (dict(qid=None, shuffle=True), ValueError, "partition . has no qid; expected query ids"),
-        (dict(client=3), TypeError, "client is a int; expected a dask.distributed.Client"),
+        (dict(client=3), TypeError, "client is an int; expected a dask.distributed.Client"),
         (
             dict(X=Blocks([rb.Block(np.ones((2, 1)), [0, 1])])),
             ValueError,

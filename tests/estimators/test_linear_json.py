@@ -99,7 +99,7 @@ REFUSED = {
     "scaler": (make_pipeline(Normalizer(), SVM), "has the step Normalizer; expected StandardSc"),
     "rotation": (make_pipeline(PCA(2), SVM), "has the step PCA"),
     "clipped": (make_pipeline(MinMaxScaler(clip=True), SVM), "MinMaxScaler with clip=True"),
-    "classes": (rb.OrdinalRanker(SVM), "is a OrdinalRanker"),
+    "classes": (rb.OrdinalRanker(SVM), "is an OrdinalRanker"),
     "scaler alone": (StandardScaler(), "is a StandardScaler"),
 }
 

@@ -386,7 +386,7 @@ def test_an_estimator_in_place_of_its_solution_is_refused_by_name():
     for call in (lambda one: rb.suggest_pairs(one, 1), rb.auc_bound):
         with pytest.raises(TypeError, match="^solution is a RankSVM; expected .* its solution_"):
             call(model)
-        with pytest.raises(TypeError, match="^solution is a int; expected a Solution"):
+        with pytest.raises(TypeError, match="^solution is an int; expected a Solution"):
             call(3)
 
 

@@ -164,5 +164,5 @@ def test_a_path_is_cut_at_a_lambda_that_it_has():
             path.cut(wrong)
     with pytest.raises(ValueError, match="below the end of the path; expected at least"):
         part.cut(lam / 2)
-    with pytest.raises(TypeError, match="reason is a int"):
+    with pytest.raises(TypeError, match="reason is an int"):
         path.cut(lam, "lam_min", 3)

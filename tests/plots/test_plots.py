@@ -628,7 +628,7 @@ def test_an_array_of_axes_is_refused(three, curve):
         lambda: plots.plot_validation_curve(curve, ax=axes),
         lambda: plots.plot_roc([0, 1], [1.0, 2.0], ax=axes),
     ):
-        refused(call, TypeError, "ax is a ndarray", "matplotlib Axes")
+        refused(call, TypeError, "ax is an ndarray", "matplotlib Axes")
 
 
 def test_bad_lambdas_of_a_validation_curve(curve):

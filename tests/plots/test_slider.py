@@ -265,7 +265,7 @@ def test_script_and_style_are_packed(root, tmp_path):
 @pytest.mark.parametrize(
     "arguments, error, match",
     [
-        (dict(curve=3), TypeError, r"^curve is a int; expected"),
+        (dict(curve=3), TypeError, r"^curve is an int; expected"),
         (dict(items=NEW[:1]), ValueError, r"^items has 1 rows; expected 2 to 24"),
         (dict(items=X), ValueError, r"^items has 30 rows; expected 2 to 24"),
         (dict(items=NEW[0]), ValueError, r"^items has shape \(3,\); expected"),

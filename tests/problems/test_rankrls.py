@@ -665,7 +665,7 @@ def test_bad_weights_are_refused_by_name():
         (fit(-weight), "^sample_weight has"),
         (fit(weight[1:]), "^sample_weight has"),
         (fit(np.zeros(40)), "^sample_weight is zero for every item"),
-        (fit(weight, graph=np.ones((40, 40))), "^sample_weight is given and graph is a ndarray"),
+        (fit(weight, graph=np.ones((40, 40))), "^sample_weight is given and graph is an ndarray"),
         (
             lambda: rb.RankRLS(kernel="linear").fit(iter([(X, y)]), sample_weight=weight),
             "^sample_weight is given and X is an iterator",

@@ -221,7 +221,7 @@ def test_other_problems_are_refused_by_name():
     one = problem(kernel="linear")
     with pytest.raises(TypeError, match="problem is a RankRLSProblem; expected a RankSVMProblem"):
         compare_solvers(rb.RankRLSProblem(one.X, np.arange(300) % 2))
-    with pytest.raises(TypeError, match="problem is a int"):
+    with pytest.raises(TypeError, match="problem is an int"):
         compare_solvers(3)
     with pytest.raises(ValueError, match="problem has the penalty 'l1'"):
         compare_solvers(problem(kernel="linear", penalty="l1"))

@@ -210,7 +210,7 @@ def test_too_little_to_leave_out_is_refused():
     path = rb.solve_path(problem, solver="rls")
     with pytest.raises(ValueError, match="path belongs to a problem with scores y"):
         left_out_differences(path, [np.arange(2)], [np.arange(2)], [1.0])
-    with pytest.raises(TypeError, match="path is a int"):
+    with pytest.raises(TypeError, match="path is an int"):
         left_out_differences(3, [np.arange(2)], [np.arange(2)], [1.0])
     weighted = rb.RankRLSProblem(X, np.arange(N), graph=csr_array(np.ones((N, N))))
     with pytest.raises(ValueError, match="path belongs to a problem with scores y"):

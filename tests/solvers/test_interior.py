@@ -190,7 +190,7 @@ def test_refusals():
     problem = rb.RankSVMProblem(ITEMS["generic"], PREFERENCES["one_query"])
     with pytest.raises(ValueError, match="tol is 0"):
         rb.solve(problem, 1.0, solver="interior", tol=0)
-    with pytest.raises(TypeError, match="start is a int; expected a Solution"):
+    with pytest.raises(TypeError, match="start is an int; expected a Solution"):
         rb.solve(problem, 1.0, solver="interior", start=3)
     with pytest.raises(ValueError, match="lam is 0"):
         rb.solve(problem, 0, solver="interior")

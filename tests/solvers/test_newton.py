@@ -197,7 +197,7 @@ def test_bad_input():
         rb.solve(rb.RankSVMProblem(X, prefs), 1.0, solver="newton")
     with pytest.raises(ValueError, match="tol is 0"):
         rb.solve(problem, 1.0, solver="newton", tol=0)
-    with pytest.raises(TypeError, match="start is a ndarray; expected a Solution"):
+    with pytest.raises(TypeError, match="start is an ndarray; expected a Solution"):
         rb.solve(problem, 1.0, solver="newton", start=np.ones(4))
     with pytest.raises(ValueError, match=r"start has coefficients of shape \(5,\)"):
         five = rb.RankSVMProblem(X[:5], rb.Preferences.from_scores(np.arange(5)), kernel="linear")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...base.errors import ArgumentError
+from ...base.errors import ArgumentError, a_type
 from ...base.limits import require_memory
 from ...base.progress import progress_bar
 from ...base.validation import as_positive
@@ -448,7 +448,7 @@ class InteriorSolver(Solver):
     def __init__(self, tol=1e-8, start=None, progress=False):
         self.tol, self.start, self.progress = as_positive("tol", tol), start, progress
         if start is not None and not isinstance(start, Solution):
-            raise ArgumentError(f"start is a {type(start).__name__}", "a Solution")
+            raise ArgumentError(f"start is {a_type(start)}", "a Solution")
 
     def solve(self, problem, lam):
         """The solution at one lam > 0."""

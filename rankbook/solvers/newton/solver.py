@@ -10,7 +10,7 @@ from itertools import count
 
 import numpy as np
 
-from ...base.errors import ArgumentError
+from ...base.errors import ArgumentError, a_type
 from ...base.limits import require_memory
 from ...base.progress import progress_bar
 from ...base.validation import as_positive
@@ -181,7 +181,7 @@ class NewtonSolver(Solver):
         self.start, self.eps = start, as_positive("eps", eps)
         self.progress = progress
         if start is not None and not isinstance(start, Solution):
-            raise ArgumentError(f"start is a {type(start).__name__}", "a Solution")
+            raise ArgumentError(f"start is {a_type(start)}", "a Solution")
 
     def can_solve(self, problem):
         """True, or the reason why not."""
