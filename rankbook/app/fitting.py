@@ -15,6 +15,7 @@ from ..estimators.rayleigh import RayleighRanker
 from ..estimators.scaled import ScaledModel
 from ..problems.signs import as_signs
 from .folds import FoldSelection
+from .select import refuse_gram
 
 FITTED = {"ranksvm": RankSVM, "rankrls": RankRLS}
 
@@ -70,6 +71,7 @@ def fit_model(
         raise ArgumentError(
             f"{name} is {given[name]!r}", f"None for the method {method!r}, which has no {name}"
         )
+    refuse_gram(given.get("kernel"))
     names = features if encoding is None else encoding.names
     d, send = len(names), send or (lambda blocks: blocks)
     if "signs" in given:  # standardisation drops the names

@@ -31,9 +31,10 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
     lam : float
         The regularization parameter. The prior variance of the scores is 1/lam.
     remark : str
-        Meaning of the intervals, and effects of pair features; may be empty. The effect of a pair
-        feature is the advantage of an item at the root mean square of the feature, which follows
-        "per" unless it is 1.
+        Meaning of the intervals, or number of unconnected groups; may be empty.
+    effects : list of dict
+        Of each pair feature its name, the weight of one unit, the root mean square of the feature,
+        and the effect, their product: the advantage of an item in units of the score.
 
     Notes
     -----
@@ -77,14 +78,15 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
     score = model.coef_ - model.coef_.mean()
     columns = dict(rank=ranks(score), item=list(map(str, names)), score=score)
     effects = zip(features, model.pair_coef_, model.pair_scale_, strict=True) if features else ()
-    remarks = [
-        f"{name} {weight * size:+.3f}" + (f" per {size:.4g}" if f"{size:.4g}" != "1" else "")
-        for name, weight, size in effects
+    effects = [
+        dict(name=name, weight=float(w), root_mean_square=float(size), effect=float(w * size))
+        for name, w, size in effects
     ]
+    remark = ""
     ends = (prefs.item, n + prefs.order) if is_orders else (prefs.better, prefs.worse)
     groups = components(ends, n + prefs.n_orders if is_orders else n)[:n]
     if not intervals and groups.max():
-        remarks.insert(0, f"{groups.max() + 1} groups that no comparison connects")
+        remark = f"{groups.max() + 1} groups that no comparison connects"
     if intervals:
         options = dict(level=level, method=method)
         if method == "bootstrap":
@@ -95,9 +97,9 @@ def leaderboard(prefs, intervals=False, level=0.95, method=None, unit=None, feat
             unit = (None if single else "vote") if unit is None else unit
             options |= dict(unit=unit)
         found = order_intervals(model, X, **options)
-        remarks.insert(0, found.remark)
+        remark = found.remark
         more = ("score", "low", "high", "rank_low", "rank_high")
         columns |= {name: getattr(found, name) for name in more}
     table = pd.DataFrame(columns | dict(comparisons=compared))
     table = table.sort_values("rank", kind="stable", ignore_index=True)
-    return table, model.lam_, "; ".join(remarks)
+    return table, float(model.lam_), remark, effects

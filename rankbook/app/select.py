@@ -131,6 +131,15 @@ def follower(method, graph, loss, solver, progress, options):
     return follow
 
 
+def refuse_gram(kernel):
+    """Raise a ValueError if a kernel matrix is asked for in place of features."""
+    if isinstance(kernel, str) and kernel == "precomputed":
+        raise ArgumentError(
+            "kernel is 'precomputed', and the items of the data are features",
+            "linear, poly or rbf",
+        )
+
+
 def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
     """Return the arguments of a kernel, for each gamma.
 
@@ -146,11 +155,7 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
     -------
     list of dict
     """
-    if not callable(kernel) and kernel == "precomputed":
-        raise ArgumentError(
-            "kernel is 'precomputed', and the items of the data are features",
-            "linear, poly or rbf",
-        )
+    refuse_gram(kernel)
     if not callable(kernel) and kernel not in PARAMETERS:
         raise unknown_name("kernel", kernel, (*PARAMETERS, "a callable"))
     given = {

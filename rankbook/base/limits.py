@@ -90,12 +90,14 @@ ANNOUNCED = ContextVar("ANNOUNCED", default=False)  # whether an outer call has 
 
 
 def announce_time(seconds, what, instead):
-    """Warn if a call is predicted to need more than a minute.
+    """Warn if a call is predicted to need more than a minute, but not forever.
+
+    A solver that refuses the call has an infinite prediction, and raises an error of its own.
 
     In the message, `what` is the subject of the sentence, and `instead` is an imperative that names
     a faster way. After a warning, no call within the context that this function returns warns.
     """
-    if is_long := seconds > MINUTE and not ANNOUNCED.get():
+    if is_long := MINUTE < seconds < math.inf and not ANNOUNCED.get():
         warn(f"{what} is predicted to need {duration(seconds)}; {instead}.")
     return _announced() if is_long else nullcontext()
 

@@ -296,6 +296,8 @@ class Orders(Tabled, SetOnce):
         >>> rb.Orders.from_preferences(rb.Preferences.from_scores([2, 1, 0, 1], qid=[1, 1, 2, 2]))
         Orders(items=4, orders=2, choices=2)
         """
+        if getattr(prefs, "graph", None) == "star":
+            raise ArgumentError("graph is 'star', which is no sequence of choices", "graph='full'")
         if not isinstance(prefs, Preferences) or not prefs.is_counted or prefs.level_weight:
             raise ArgumentError(
                 f"prefs is {prefs!r}, which is no sequence of choices"

@@ -730,7 +730,10 @@ class TestErrors:
             (["words.csv", "--target", "y"], "columns that are not numbers"),
             (["empty.csv", "--target", "y"], "is empty"),
             (["folder"], "a folder"),
-            (["equal.csv", "--target", "y"], "data (4 items) has no preference: all y are equal"),
+            (
+                ["equal.csv", "--target", "y"],
+                "data (4 items) has no preference: all targets are equal",
+            ),
             (["cancer", "--kernel", "rfb"], "did you mean 'rbf'"),
             (["cancer", "--kernel", "linear", "--gamma", "1"], "but the kernel is linear"),
             (["cancer", "--gamma", "1,,2"], "--gamma is '1,,2'"),

@@ -42,9 +42,15 @@ def test_it_prints_a_table(votes):
     lines = done("rank", "votes.csv", "--intervals").splitlines()
     assert lines[0].split() == ["rank", "item", "score", "interval", "ranks", "comparisons"]
     assert [line.split()[1] for line in lines[1:6]] == PLAYERS.tolist()
-    assert lines[6] == "(95 % for each interval, laplace)" and len(lines) == 7
+    prefs = rb.Preferences.from_pairs(pd.read_csv("votes.csv"))
+    lam = rb.match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(5), prefs).lam_
+    said = f"lambda {lam:.6g}"
+    assert lines[6] == f"(95 % for each interval, laplace; {said})" and len(lines) == 7
     plain = done("rank", "votes.csv").splitlines()
-    assert plain[0].split() == ["rank", "item", "score", "comparisons"] and len(plain) == 6
+    assert plain[0].split() == ["rank", "item", "score", "comparisons"]
+    assert plain[6:] == [f"({said})"]
+    facts = json.loads(done("rank", "votes.csv", "--json"))
+    assert facts["lam"] == pytest.approx(lam, rel=1e-9) and facts["pair_features"] == []
 
 
 def test_it_is_what_python_gives(votes):
@@ -102,7 +108,7 @@ def test_the_bootstrap_draws_votes_among_which_are_ties(counted, unit):
     rows = dict(winner=k, loser=(k + rng.integers(1, 4, 60)) % 4, tie=np.arange(60) % 3 == 0)
     weight = dict(weight=rng.integers(1, 5, 60)) if counted else {}
     prefs = rb.Preferences.from_pairs(rows, items=range(4), tie="tie", ties="half", **weight)
-    frame, lam, _ = leaderboard(prefs, True, method="bootstrap")
+    frame, lam, *_ = leaderboard(prefs, True, method="bootstrap")
     model = rb.RankSVM(lam, kernel="linear", loss="logistic").fit(csr_array(np.eye(4)), prefs)
     found = rb.order_intervals(model, csr_array(np.eye(4)), method="bootstrap", unit=unit)
     at = frame["item"].astype(int)
@@ -160,11 +166,11 @@ def test_the_side_and_other_features_are_printed(arena):
     )
     model = rb.match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(5), prefs)
     last = done("rank", "arena.csv", "--column", "home_advantage=yes").splitlines()[-1]
-    name, weight = last.strip("()").split()
+    name, weight = last.strip("()").split("; ")[0].split()
     assert name == "home_advantage" and abs(float(weight) - model.pair_coef_[0]) < 2e-3
     both = ["--column", "home_advantage=yes", "--column", "pair_features=longer,judge"]
     last = done("rank", "arena.csv", *both, "--intervals").splitlines()[-1].strip("()").split("; ")
-    assert [text.split()[0] for text in last[1:]] == ["home_advantage", "longer", "judge"]
+    assert [text.split()[0] for text in last[1:-1]] == ["home_advantage", "longer", "judge"]
 
 
 def test_numbers_are_names_and_gaps_are_no_items(tmp_path):
@@ -184,7 +190,7 @@ def test_a_table_has_no_formula(votes):
 
 def test_leagues_without_a_match_are_not_compared():
     prefs = rb.Preferences.from_pairs([("a", "b")] * 9 + [("c", "d")] * 3 + [("d", "c")])
-    frame, lam, remark = leaderboard(prefs, True)
+    frame, lam, remark, _ = leaderboard(prefs, True)
     assert "2 groups" in remark and lam > 0 and (frame["rank_high"] >= 3).all()
 
 
@@ -251,4 +257,5 @@ def test_orders_are_ranked_by_plackett_luce(votes):
     assert np.allclose(same.score, found.score, atol=1e-6)
     assert "--ties is 'half'" in refused("rank", *given, "--ties", "half")
     more = ["--method", "bootstrap", "--group", "judge"]
-    assert "--group is 'judge' beside orders" in refused("rank", *given, *more)
+    said = refused("rank", *given, *more)
+    assert "--group is 'judge' beside orders" in said and "pass --form pairs" in said

@@ -245,7 +245,7 @@ CALLS = [
         for command, said in (
             (
                 ["select", "equal.csv"],
-                r"data \(40 items\) has no preference: all y are equal",
+                r"data \(40 items\) has no preference: all targets are equal",
             ),
             (["fit", "equal.csv", "-o", "new.rankbook"], "y .*(no preference|equal|levels)"),
             (["path", "equal.csv", "-o", "new.csv"], r"data \(40 items\) has no preference"),

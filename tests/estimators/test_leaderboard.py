@@ -72,8 +72,8 @@ def test_counted_orders_count_their_voters():
     orders, voters = [["a", "b", "c"], ["c", "a"], ["b", "c"]], [30, 12, 5]
     single = [order for order, w in zip(orders, voters) for _ in range(w)]
     counted = rb.Orders.from_rankings(orders, weight=voters)
-    table, lam, _ = leaderboard(counted)
-    again, lam_again, _ = leaderboard(rb.Orders.from_rankings(single))
+    table, lam, *_ = leaderboard(counted)
+    again, lam_again, *_ = leaderboard(rb.Orders.from_rankings(single))
     assert dict(zip(table["item"], table.comparisons)) == dict(a=42, b=35, c=47)
     assert table["item"].tolist() == again["item"].tolist() and np.isclose(lam, lam_again)
     assert np.allclose(table.score, again.score, atol=1e-6)

@@ -2,19 +2,17 @@
 
 import inspect
 import os
-import re
 import signal
 import sys
 import time
 from _thread import start_new_thread
 from contextlib import nullcontext, suppress
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, get_type_hints
 
 import typer
 from typer.models import OptionInfo
 
-from rankbook.base.errors import ArgumentError
 from rankbook.base.progress import interruptible
 
 from .commands import check, convert, datasets, info, new_solver, solvers
@@ -26,6 +24,7 @@ from .rank import rank
 from .reading import spoken_roles
 from .report import say
 from .select import select
+from .words import error_in_words
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -70,41 +69,15 @@ def one_line_errors(command):
     """
     hints = get_type_hints(command, include_extras=True)
     names = [name for name, hint in hints.items() if isinstance(hint.__metadata__[0], OptionInfo)]
-    words = {name: "--" + name.replace("_", "-") for name in names}
-    words |= dict(groups="--group-split", random_state="--seed", n_resamples="--resamples")
-    words |= dict(signs="--sign")
-    words |= dict(option=words.get("option", "--solver-option"), columns="--column")
-    words |= dict(y_true="DATA")
-    call = re.compile(rf"\b({'|'.join(words)})='(\w+)'")
-
-    def spoken(error):
-        if isinstance(error, ArgumentError):
-            given = "is missing" if error.given == "is None" else error.given
-            accepted = re.sub(r"\bNone\b(?!')", "no value", error.accepted)  # not typed
-            if error.argument == "kernel":  # arguments that only Python can pass
-                accepted = re.sub(r"\b(a callable|precomputed), ", "", accepted)
-            error = ArgumentError(f"{error.argument} {given}", accepted, error.advice)
-        argument, space, rest = str(error).partition(" ")
-        if isinstance(error, ArgumentError) or rest.startswith(("is ", "has ")):
-            argument = words.get(argument, argument)
-        both = lambda found: f"and {words.get(found[1], found[1])} are both "
-        rest = re.sub(r"^and (\w+) are both ", both, rest)
-        said = call.sub(lambda found: f"{words[found[1]]} {found[2]}", argument + space + rest)
-        ask = lambda found: words.get(found[1], f"--column {found[1]}")
-        said = re.sub(r"\b([a-z]+)(?==COLUMN)", ask, said)
-        cells = lambda found: "--results " + re.sub(r"[' ]", "", found[1]).replace(":", "=")
-        said = re.sub(r"(?:a dict such as )?results=\{(.*?)\}", cells, said)
-        for name in ("lam_min", "lam_max"):
-            said = said.replace(name, words.get(name, name))
-        return said
-
+    options = {name: "--" + name.replace("_", "-") for name in names}
+    spoken = partial(error_in_words, options=options)
     work = interruptible(command)
 
     @wraps(command)
-    def run(*args, explain=False, **options):
+    def run(*args, explain=False, **given):
         try:
             with spoken_roles() if explain else nullcontext():
-                return work(*args, **options)
+                return work(*args, **given)
         except BrokenPipeError:
             raise  # the reader of the output has stopped; Typer exits silently
         except MemoryError as error:

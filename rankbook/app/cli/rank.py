@@ -7,7 +7,14 @@ import typer
 
 from ...base.errors import ArgumentError
 from .options import Columns, Json, Loser, Results, Ties, Weight, Winner, option
-from .reading import advice_on_form, asked_preferences, check_file, check_table, spoken_warnings
+from .reading import (
+    advice_on_form,
+    asked_preferences,
+    check_file,
+    check_table,
+    group_beside_orders,
+    spoken_warnings,
+)
 from .report import say
 
 Matches = Annotated[
@@ -65,8 +72,9 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     """Rank items from votes, matches or orders, without features.
 
     The command fits a Bradley-Terry model: one item beats another with probability 1 / (1 +
-    exp(-difference of scores)). It chooses the regularization parameter to match the spread of the
-    scores. A tie counts as half a win for each side, unless you pass --ties.
+    exp(-difference of scores)). It chooses the regularization parameter lambda to match the spread
+    of the scores, and prints it below the table. A tie counts as half a win for each side, unless
+    you pass --ties.
 
     With --column home_advantage=yes the model adds an advantage to the score of the left side of a
     vote, or the home side of a match, and prints it below the table. --column pair_features=length
@@ -113,7 +121,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
         if records.form not in OF_ORDERS:
             records.columns.setdefault("ties", "half")
         elif group is not None:
-            raise ArgumentError(f"group is {group!r} beside orders", "no value for orders")
+            raise group_beside_orders(group)
         if group is None:
             prefs = records.make()
         else:
@@ -121,9 +129,10 @@ def rank(  # noqa: PLR0913 -- an option of the command each
         features = ["home_advantage"] * asked.get("home_advantage", False)
         given = asked.get("pair_features", [])
         features += [given] if isinstance(given, str) else given
-        table, lam, remark = leaderboard(prefs, intervals, level, method, unit, features)
+        table, lam, remark, effects = leaderboard(prefs, intervals, level, method, unit, features)
     if as_json:
-        facts = dict(items=json.loads(json_rows(table)), notes=[*notes, *[remark] * bool(remark)])
+        facts = dict(items=json.loads(json_rows(table)), lam=lam, pair_features=effects)
+        facts |= dict(notes=[*notes, *[remark] * bool(remark)])
         return typer.echo(json.dumps(facts, separators=(",", ":")))
     if output != "-":
         return write_frame(table, output, formulas=False)
@@ -135,4 +144,8 @@ def rank(  # noqa: PLR0913 -- an option of the command each
         if intervals:
             more = [f"{row.low:+.3f} to {row.high:+.3f}", span(row.rank_low, row.rank_high)]
         rows.append([str(row.rank), row.item, f"{row.score:+.3f}", *more, f"{row.comparisons:g}"])
-    say(as_text(rows) + (f"\n({remark})" if remark else ""))
+    remarks = [remark] * bool(remark)
+    for row in effects:
+        size = f"{row['root_mean_square']:.4g}"
+        remarks.append(f"{row['name']} {row['effect']:+.3f}" + f" per {size}" * (size != "1"))
+    say(f"{as_text(rows)}\n({'; '.join([*remarks, f'lambda {lam:.6g}'])})")

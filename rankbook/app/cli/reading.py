@@ -18,6 +18,7 @@ import typer
 from ...base.errors import ArgumentError, Assumption
 from .options import FORMATS
 from .report import say
+from .words import text_in_words
 
 PICTURES = (".pdf", ".png", ".svg")
 
@@ -352,8 +353,7 @@ def spoken_warnings(queries=True):
 
         def note(message, category, *where, **more):
             kind = "note" if issubclass(category, Assumption) else "warning"
-            said_so = re.sub(r"\b(qid|weight)='(.*?)'", r"--\1 \2", str(message))
-            text = f"rankbook: {kind}: {said_so}"
+            text = f"rankbook: {kind}: {text_in_words(str(message))}"
             if text not in said:  # one note for a file that is read twice
                 say(text, err=True)
             said.append(text)
@@ -539,6 +539,15 @@ def advice_on_form():
         raise
 
 
+def group_beside_orders(group):
+    """Return the error for a column of groups beside orders."""
+    return ArgumentError(
+        f"group is {group!r} beside orders",
+        "no value for orders, each of which is kept whole",
+        "If one judge gave several orders, write them as pairs and pass --form pairs.",
+    )
+
+
 def preferences_between(asked, n, names=None, group=None):
     """Read preferences between items from a file.
 
@@ -567,7 +576,7 @@ def preferences_between(asked, n, names=None, group=None):
 
     check_file("--preferences", asked["path"])
     if group is not None and ("loss" in asked or asked["form"] == "orders"):
-        raise ArgumentError(f"group is {group!r} beside orders", "no value for orders")
+        raise group_beside_orders(group)
     rows = np.arange(n) if names is None else np.asarray(names)
     if (again := pd.Series(rows).duplicated().to_numpy()).any():
         second, names = int(again.argmax()), rows.tolist()

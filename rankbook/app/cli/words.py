@@ -1,0 +1,72 @@
+"""Errors and warnings of Python in the words of the command line."""
+
+import re
+
+from ...base.errors import ArgumentError
+
+OPTIONS = "event graph kernel lam loss method penalty qid query_weight solver ties time weight"
+OPTIONS = {name: "--" + name.replace("_", "-") for name in OPTIONS.split()}
+RENAMED = dict(groups="--group-split", random_state="--seed", n_resamples="--resamples")
+RENAMED |= dict(signs="--sign", option="--solver-option", columns="--column")
+RENAMED |= dict(y_true="DATA", y="DATA", model="MODEL")
+COLUMNS = (  # what --column names
+    "away click clip first home home_advantage item margin pair_features propensity query rank"
+    " ranking rating result rule second session tie wins_first wins_second"
+)
+COLUMNS = {name: f"--column {name}" for name in COLUMNS.split()}
+ONLY_IN_PYTHON = (
+    (r"\b(a callable|precomputed|callable), ", ""),
+    (r" \(did you mean '(a callable|precomputed)'\?\)", ""),
+    (r", (an integer .*), a numpy Generator or a RandomState", r" or \1"),
+    (r'\bapproximate_kernel(="\w+"| with a lam that is not too small)?, ', ""),
+    (r" Weights of orders are those of rb\.Orders\.", ""),
+    (r"\bCall (?=model\.)", "In Python, call "),
+    (r"\ball y are\b", "all targets are"),
+)
+
+
+def error_in_words(error, options):
+    """Return the text of an error, with the options of a command for arguments of Python.
+
+    Parameters
+    ----------
+    error : Exception
+    options : dict
+        The option of each argument of the command.
+    """
+    words = RENAMED | options
+    if not isinstance(error, ArgumentError):
+        argument, space, rest = str(error).partition(" ")
+        argument = words.get(argument, argument) if rest.startswith(("is ", "has ")) else argument
+        return text_in_words(argument + space + rest, words)
+    argument, accepted = error.argument, re.sub(r"\bNone\b(?!')", "no value", error.accepted)
+    if accepted.startswith("no value for the form"):
+        words = COLUMNS | words
+    accepted = re.sub(
+        rf"\b{re.escape(argument)}(?= only )", words.get(argument, argument), accepted
+    )
+    beside = re.compile(rf"\b(and|but) ({'|'.join(words)}) (is None\b|is|are|has)")
+    verb = lambda found: "is missing" if found[3] == "is None" else found[3]
+    option = lambda found: f"{found[1]} {words[found[2]]} {verb(found)}"
+    given = "is missing" if error.given == "is None" else error.given
+    given = beside.sub(option, given) if argument in words else given
+    said = ArgumentError(f"{words.get(argument, argument)} {given}", accepted, error.advice)
+    return text_in_words(str(said), OPTIONS | words)
+
+
+def text_in_words(text, words=OPTIONS):
+    """Return a text with options of the command line for arguments of Python."""
+    for python, plain in ONLY_IN_PYTHON:
+        text = re.sub(python, plain, text)
+    cells = lambda found: "--results " + re.sub(r"[' ]", "", found[1]).replace(":", "=")
+    text = re.sub(r"(?:a dict such as )?results=\{(.*?)\}", cells, text)
+    named = rf"(?<![-\w.'])({'|'.join(words)})"
+    value = lambda found: f"{words[found[1]]} {found[2]}" + (f" or {found[3]}" if found[3] else "")
+    text = re.sub(rf"""{named}=['"]([\w-]+)['"](?: or ['"]([\w-]+)['"])?""", value, text)
+    for name in {"lam_min", "lam_max"} & words.keys():
+        text = text.replace(name, words[name])
+    if text.startswith("--column is "):
+        return text
+    columns = COLUMNS | words
+    named = rf"(?<!--column )(?<![-\w.'])({'|'.join(columns)})="
+    return re.sub(named, lambda found: f"{columns[found[1]]}=", text)
