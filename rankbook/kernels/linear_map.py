@@ -7,9 +7,10 @@ __all__ = ['BLOCK', 'VECTORS', 'LARGEST_MATRIX', 'LinearFunction', 'KernelFuncti
            'KernelMap', 'least_coefficients']
 
 # %% ../../nbs/kernels/linear_map.ipynb #c002
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -258,6 +259,21 @@ class KernelMap(SetOnce):
         require_columns("X_new", X_new, self.X.shape[1])
         moved = self.offset is not None and isinstance(X_new, np.ndarray)
         return X_new - self.offset if moved else X_new
+
+    def scorer(self, X_new: Items) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the function from weights or coefficients (., k) to scores (p, k) of new items.
+
+        The scores are ``design(X_new) @ values``. Those of sparse items with a linear kernel are
+        centred, too: columns without zeros before the product, the others after it.
+        """
+        X_new = self.design(X_new)
+        if not self.is_factored or self.offset is None or isinstance(X_new, np.ndarray):
+            return partial(matvec, X_new)
+        full = np.bincount(X_new.indices, minlength=X_new.shape[1]) == X_new.shape[0]
+        near = np.where(full & X_new.has_canonical_format, self.offset, 0.0)
+        parts, rest = (X_new.indices, X_new.indptr), self.offset - near
+        moved = type(X_new)((X_new.data - near[X_new.indices], *parts), X_new.shape)
+        return lambda values: matvec(moved, values) - rest @ values
 
     def function(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None

@@ -507,9 +507,9 @@ class RegularizationPath(SolutionPath):
                 f"path was made by {self.solver or 'hand'} without an iterator",
                 "a path of a solver that supplies one",
             )
-        cross = problem.design(X_new)
+        scores = problem.scorer(X_new)
         for lams, rows in self.iterator(self):
-            yield lams, rows @ cross.T
+            yield lams, scores(rows.T).T
 
     def sets_after(self, count: int) -> np.ndarray:
         """The set (m,) of each preference after `count` events. O(m + count)."""

@@ -264,7 +264,7 @@ class RangePath(SolutionPath):
         """
         coefs, problem = np.column_stack([answer.coef for answer in self.answers]), self.problem
         if problem.is_factored:
-            scores = matvec(problem.design(X_new), coefs).T
+            scores = problem.scorer(X_new)(coefs).T
         else:
             scores = problem.predict(coefs, X_new).T
         yield self.ends[0] * np.array([2.0, 1.0]), self.ends[0] * scores[[0, 0]]

@@ -14,7 +14,7 @@ import numpy as np
 from ..base.jit import inner, inner_making, njit
 from ..base.ownership import writable
 from ..base.validation import require_columns
-from ..kernels.items import matvec, square_norms
+from ..kernels.items import square_norms
 from ..preferences.missed_pairs import PATH_TIE_TOL
 
 # %% ../../nbs/selection/crossings.ipynb #c005
@@ -336,22 +336,17 @@ def blocks_of(path, X_val, tie_tol):
         is_dense, precomputed = isinstance(X_val, np.ndarray), problem.kernel.name == "precomputed"
         if not precomputed:
             require_columns("X_val", X_val, problem.X.shape[1])
-        cross = problem.design(X_val)
         if is_dense and not precomputed:
+            cross = problem.design(X_val)
             metric = None if problem.is_factored else writable(problem.gram)
             top = float(np.max(problem.diagonal))
             for lams, rows, squares in iterator.segments(path):
                 yield walk_block(lams, rows, squares, cross, metric, top, tie_tol)
             return
-        step = 2 * max(1, ENTRIES // (2 * cross.shape[0]))  # both ends of a segment stay together
-        offset = None if is_dense else problem.offset
-
-        def scores(rows):  # sparse items cannot be centred, but their scores can
-            found = matvec(cross, rows.T).T
-            return found if offset is None else found - (rows @ offset)[:, None]
-
+        scores = problem.scorer(X_val)
+        step = 2 * max(1, ENTRIES // (2 * X_val.shape[0]))  # both ends of a segment stay together
         blocks = (
-            (lams[i : i + step], scores(rows[i : i + step]))
+            (lams[i : i + step], scores(rows[i : i + step].T).T)
             for lams, rows in iterator(path)
             for i in range(0, lams.size, step)
         )

@@ -269,7 +269,7 @@ class EpsilonPath(SolutionPath):
         lams = np.r_[2 * max(self.lams[0], end) or 1.0, self.lams[inside], end]
         problem = self.problem
         if problem.is_factored:
-            yield lams, (problem.design(X_new) @ problem.weights(scaled_coefs.T)).T
+            yield lams, problem.scorer(X_new)(problem.weights(scaled_coefs.T)).T
         else:
             yield lams, problem.predict(scaled_coefs.T, X_new).T
 

@@ -619,10 +619,11 @@ class HomotopyPath(SolutionPath):
         f : ndarray of shape (b, p)
         """
         require_columns("X_new", X_new, self.table.shape[1])
-        X_new, lams = self.problem.design(X_new), np.r_[2 * self.ends[0] or 1.0, self.ends]
-        last = np.zeros((1, X_new.shape[0]))
+        lams, last = np.r_[2 * self.ends[0] or 1.0, self.ends], np.zeros((1, X_new.shape[0]))
+        scores = self.problem.scorer(X_new)
         for start in range(0, self.ends.size, ROWS):
-            f = np.vstack([last, dense(self.table[start : start + ROWS] @ X_new.T)])
+            rows = dense(self.table[start : start + ROWS])
+            f = np.vstack([last, scores(rows.T).T])
             yield lams[start : start + len(f)], f
             last = f[-1:]
 

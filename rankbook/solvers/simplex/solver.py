@@ -121,9 +121,10 @@ class L1Path(SolutionPath):
         G : ndarray of shape (b, p)
         """
         require_columns("X_new", X_new, self.problem.n_coef)
-        X_new, ends = self.problem.design(X_new), np.r_[self.breakpoints, self.domain[0]]
+        ends = np.r_[self.breakpoints, self.domain[0]]
         end, nothing = ends[0], np.zeros(X_new.shape[0])
-        score = lambda rows: dense(self.table[rows] @ X_new.T)
+        scorer = self.problem.scorer(X_new)
+        score = lambda rows: scorer(dense(self.table[rows]).T).T
         scores = end * score(slice(1))[0] if self.breakpoints.size else nothing
         yield (
             np.array([2 * end or 1.0, end, end]),
