@@ -100,7 +100,7 @@ def whole_weight(problem):
 class Hinge:
     """The loss c max(0, t) of a preference that falls short of its margin by t."""
 
-    name = "hinge"
+    name, least = "hinge", 0.0
     is_smooth = False
     derivative = HINGE
     read_target, summed = staticmethod(read_preferences), staticmethod(loss_of)
@@ -158,7 +158,7 @@ class Hinge:
 class SquaredHinge:
     """The loss c max(0, t)^2 of a preference that falls short of its margin by t."""
 
-    name = "squared"
+    name, least = "squared", 0.0
     is_smooth = True
     derivative = SQUARED
     read_target, summed = staticmethod(read_preferences), staticmethod(loss_of)
@@ -386,6 +386,7 @@ class L2:
             def excess(e):
                 return prefs.weight @ np.maximum(0.0, 2 * e - np.abs(short))
 
+        value = max(value, loss.least)
         bounds = np.inf if wrong > 0 else float(lam / 2 * square + cost), value
         return Certificate.of(
             lam,

@@ -86,7 +86,7 @@ class ChoiceSums:
 class PlackettLuce(SmoothLoss):
     """Negative log-likelihood of choices, equation (1) of this chapter."""
 
-    name = "plackett-luce"
+    name, least = "plackett-luce", 0.0
 
     def read_target(self, target):
         """Return the :class:`rankbook.Orders`, or convert preferences of scores or times to them.

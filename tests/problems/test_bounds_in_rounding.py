@@ -303,3 +303,36 @@ def test_multipliers_of_another_shape_are_refused():
                 with pytest.raises(ValueError, match=r"dual has shape .*shape \(3,\)"):
                     problem.certificate(1.0, coef, dual)
             assert problem.certificate(1.0, coef, [0.0, 0.0, 0.0]).dual == 0
+
+
+@pytest.mark.filterwarnings("ignore:the solver")
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic", "plackett-luce"])
+def test_no_lower_bound_of_a_loss_above_0_is_below_0(loss, kernel):
+    """Also far from the solution, where the multipliers of the coefficients give a negative one."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), rng.integers(0, 3, 20)
+    prefs = rb.Preferences.from_scores(y)
+    problem = rb.RankSVMProblem(X, prefs, kernel=kernel, loss=loss)
+    for lam in (1e-9, 1e-3, 1.0):
+        near = rb.solve(problem, lam)
+        least = near.certificate.dual
+        for size in (0.0, 1e-3, 1.0, 1e4):
+            coef = near.coef + size * rng.normal(size=20)
+            found = problem.certificate(lam, coef)
+            assert found.dual >= 0 and found.gap <= found.primal
+            assert found.dual <= near.certificate.primal and least >= 0
+
+
+def test_a_loss_of_the_user_may_have_a_bound_below_0():
+    class Lowered:
+        """The squared loss less 5."""
+
+        name = "lowered"
+        value = staticmethod(lambda t: t**2 - 5)
+        derivative = staticmethod(lambda t: 2 * t)
+        conjugate = staticmethod(lambda a: a**2 / 4 + 5)
+
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    found = rb.RankSVM(1e-3, kernel="linear", loss=Lowered()).fit(X, X[:, 0].round()).certificate_
+    assert found.dual < 0 and found.is_optimal()
