@@ -50,8 +50,8 @@ __all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'COMPILING', 'UNMOVED', 'L
            'half_width', 'pair_deviations', 'scaled', 'decisions', 'problem_target', 'compared_groups',
            'determined_groups', 'within_groups', 'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits',
            'refitted', 'refits', 'resampled_scores', 'bootstrap_draws', 'matched_prior', 'posterior_root',
-           'seconds_of_root', 'posterior_draws', 'solution_of', 'chosen_method', 'order_intervals', 'seconds_of_match',
-           'match_prior', 'matched_fits']
+           'seconds_of_root', 'posterior_draws', 'solution_of', 'training_names', 'chosen_method', 'order_intervals',
+           'seconds_of_match', 'match_prior', 'matched_fits']
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi10
 def ranks(score):
@@ -741,13 +741,22 @@ def solution_of(model, X):
         items = with_features(items, np.zeros((items.shape[0], theta.size)))
     if index is not None and not is_numbered(index):
         return solution, items, tuple(map(str, index)), theta.size
-    names, own = getattr(problem_target(problem), "items", None), problem.X
-    if names is not None and items.shape == own.shape:
-        known = problem.design(items)
-        same = known.shape == own.shape and not np.any((known != own).sum())
-        names = names if same else None
-    known = range(items.shape[0]) if names is None or len(names) != items.shape[0] else names
+    names = training_names(problem, items, theta.size)
+    known = range(items.shape[0]) if names is None else names
     return solution, items, tuple(map(str, known)), theta.size
+
+
+def training_names(problem, items, n_pairs):
+    """Names of the training items, if they have names and are equal to these items; else None."""
+    names, rows = getattr(problem_target(problem), "items", None), np.arange(items.shape[0])
+    if n_pairs:  # each compared item is there once or several times
+        rows, names = problem.extended_from
+    if names is None or len(names) != items.shape[0]:
+        return None
+    known, own = (problem.design(items) if problem.is_factored else items)[rows], problem.X
+    if n_pairs:
+        known, own = known[:, :-n_pairs], own[:, :-n_pairs]
+    return names if known.shape == own.shape and not np.any((known != own).sum()) else None
 
 
 def chosen_method(problem, method):
@@ -841,6 +850,12 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     solution, items, names, n_pairs = solution_of(model, X)
     method = chosen_method(solution.problem, method)
     p, fewer = len(names), "pass fewer items"
+    if p < 2:
+        raise ArgumentError(
+            f"X has {p} row",
+            "at least two items",
+            "Intervals are those of scores minus their mean, and of ranks.",
+        )
     require_memory(48 * p**2 + 40 * p * n_resamples, f"a table of {p:,} items", fewer)
     per_draw = 3e-9 if method == "laplace" else 2.5e-8  # seconds for each pair of items
     seconds = per_draw * p**2 * n_resamples

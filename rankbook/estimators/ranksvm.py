@@ -350,7 +350,7 @@ class RankSVM(Ranker):
         signs = None if signs is None else np.r_[signs, np.zeros(u.shape[1], int)]
         data = extended.items(X, kernel), extended.prefs, extended.kernel(kernel)
         problem = RankSVMProblem(*data, signs=signs, **options)
-        problem.is_extended = True
+        problem.extended_from = extended.rows, prefs.items
         return problem, lam, extended, kernel
 
     def _solve(self, problem, lam):

@@ -308,9 +308,7 @@ def match_votes(  # noqa: PLR0913 -- a column each
     """Read the votes of :meth:`Preferences.from_matches`, the home side first."""
     as_choice("margin", margin, ("one", "difference"))
     if not is_table("matches", matches):
-        raise ArgumentError(
-            f"matches is {a_type(matches)}", "a data frame, or a dict of columns"
-        )
+        raise ArgumentError(f"matches is {a_type(matches)}", "a data frame, or a dict of columns")
     sides = column_of(matches, "home", home, coded=True)
     m = sides.size
     if not m:

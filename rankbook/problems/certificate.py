@@ -494,7 +494,7 @@ def item_distances(problem, first, second):
 
 def refuse_extended(problem, advice):
     """Raise an ArgumentError if the rows of a problem are the extended items of an estimator."""
-    if getattr(problem, "is_extended", False):
+    if getattr(problem, "extended_from", None) is not None:
         raise ArgumentError(
             "solution is of preferences with pair features, and its rows are items with features",
             "a solution without pair features",

@@ -125,7 +125,7 @@ class RankSVMProblem(Tabled, KernelMap):
     ([0, 1], True)
     """
 
-    is_extended = False  # True if the items are those of pair features, see PairItems
+    extended_from = None  # rows and names of the items, if these have pair features; see PairItems
 
     def __init__(  # noqa: PLR0913 -- the options of kernels among them
         self,
@@ -438,7 +438,8 @@ class ProjectedProblem(RankSVMProblem):
         )  # upper bound on the error of v'Kv
         norm = float(v @ exact.tiles.matvec(v)) + rounding
         best = loss.scaling(lam, sums, norm, width)
-        return Certificate.of(lam, float(primal), best.value, float(np.sqrt(square)))
+        lower = max(best.value, loss.least)
+        return Certificate.of(lam, float(primal), lower, float(np.sqrt(square)))
 
 # %% ../../nbs/problems/ranksvm.ipynb #u012
 FEWEST = 100  # landmarks of the first attempt

@@ -297,10 +297,8 @@ def test_votes_that_all_agree_prove_nothing_to_the_bootstrap(loss):
             assert found.decided[0, 1] == sure
 
 
-def test_one_item_and_equal_items():
+def test_equal_items():
     model = board(votes())
-    found = rb.order_intervals(model, np.eye(6)[:1])
-    assert found.rank_low.tolist() == found.rank_high.tolist() == [1]
     for method in ("laplace", "bootstrap"):
         found = rb.order_intervals(model, np.eye(6)[[0, 0, 5]], method=method)
         assert found.decided[0, 1] == 0 and found.rank[0] == found.rank[1]
@@ -562,3 +560,34 @@ def test_an_item_that_was_never_compared_has_no_interval(n, dense, monkeypatch):
     found = rb.order_intervals(model, X, n_resamples=100)
     assert found.group.tolist() == [0] * n + [1]
     assert found.low[n] == -np.inf and found.high[n] == np.inf
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("method", ["laplace", "bootstrap"])
+@pytest.mark.parametrize("has_sides", [False, True])
+def test_training_items_keep_their_names(has_sides, method, kernel):
+    """Also if a model has features of pairs, for which the items are extended."""
+    rng, names = np.random.default_rng(0), ["ant", "bee", "cat", "dog"]
+    k = rng.integers(0, 4, 60)
+    l = (k + rng.integers(1, 4, 60)) % 4
+    pairs = [(names[i], names[j]) for i, j in zip(k, l)]
+    sides = rng.normal(size=60) if has_sides else None
+    prefs = rb.Preferences.from_pairs(pairs, items=names)
+    prefs = rb.Preferences(prefs.better, prefs.worse, 4, pair_features=sides).replaced(
+        items=prefs.items
+    )
+    model = rb.RankSVM(1.0, kernel=kernel, loss="logistic").fit(np.eye(4), prefs)
+    options = dict(method=method, n_resamples=100)
+    assert rb.order_intervals(model, np.eye(4), **options).names == tuple(names)
+    others = rb.order_intervals(model, np.eye(4)[::-1], **options)  # as many, but others
+    assert others.names == ("0", "1", "2", "3")
+    assert rb.order_intervals(model, np.eye(4)[:2], **options).names == ("0", "1")
+
+
+@pytest.mark.parametrize("has_sides", [False, True])
+def test_a_single_item_has_no_interval(has_sides):
+    sides = np.ones(3) if has_sides else None
+    prefs = rb.Preferences([0, 1, 0], [1, 2, 2], n_items=3, pair_features=sides)
+    model = rb.RankSVM(1.0, kernel="linear", loss="logistic").fit(np.eye(3), prefs)
+    with pytest.raises(ValueError, match="^X has 1 row; expected at least two items"):
+        rb.order_intervals(model, np.eye(3)[:1])
