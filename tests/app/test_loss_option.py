@@ -109,7 +109,7 @@ def test_columns_besides_those_of_the_items():
     wide.to_csv("farmers.csv", index=False)
     given = ["farmers.csv" if word == "wide.csv" else word for word in ORDERS]
     said = refused("fit", *given, "-o", "m")
-    assert "look like names of voters" in said and f"best first: item={columns}" in said
+    assert "look like names of voters" in said and f"best first: --column item={columns}" in said
     done("fit", *given, "--column", f"item={columns}", "-o", "m")
     done("fit", *ORDERS, "-o", "same")
     assert np.array_equal(rb.load("m").model.coef_, rb.load("same").model.coef_)
@@ -149,7 +149,7 @@ def test_orders_are_not_pairs():
         (["--loss", "log"], "--loss is 'log'; expected"),
         (
             ["--loss", "squared", "--method", "rankrls"],
-            "--loss is 'squared' and method is 'rankrls'; expected a loss for ranksvm only",
+            "--loss is 'squared' and --method is 'rankrls'; expected a loss for ranksvm only",
         ),
     ],
 )

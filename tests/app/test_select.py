@@ -229,12 +229,12 @@ class TestPrepare:
         [
             (
                 Dataset(np.ones((9, 1)), np.ones(9)),
-                r"data \(9 items\) has no preference: all targets are equal;",
+                r"data \(9 items\) has no preference: all y are equal;",
             ),
             (Dataset([[1.0]], [1]), r"data \(1 items\) has no preference"),
             (
                 Dataset(np.ones((6, 1)), [0, 0, 1, 1, 2, 2], qid=[0, 0, 1, 1, 2, 2]),
-                "data .* all targets are equal in every query",
+                "data .* all y are equal in every query",
             ),
             (Dataset(np.ones((3, 1)), [0, 1, 2]), r"the train part \(1 of 3 items\).*another seed"),
             (

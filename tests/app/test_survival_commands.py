@@ -95,8 +95,8 @@ def test_a_fit_is_that_of_the_estimator_and_folds_keep_hospitals_together():
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["--time", "days"], "--time is 'days' and event is None; expected both or neither"),
-        (["--event", "died"], "--event is 'died' and time is None; expected both or neither"),
+        (["--time", "days"], "--time is 'days' and --event is missing; expected both or neither"),
+        (["--event", "died"], "--event is 'died' and --time is missing; expected both or neither"),
         ([*TIMES, "--target", "age"], "--target is 'age'; expected no value beside survival times"),
         ([*TIMES, "--preferences", "p.csv"], "--time is 'days'; expected no value beside --pref"),
         (
