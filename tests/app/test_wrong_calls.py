@@ -247,7 +247,7 @@ CALLS = [
                 ["select", "equal.csv"],
                 r"data \(40 items\) has no preference: all targets are equal",
             ),
-            (["fit", "equal.csv", "-o", "new.rankbook"], "DATA has no preference: all scores are equal"),
+            (["fit", "equal.csv", "-o", "new.rankbook"], "DATA has no preference: all scores are"),
             (["path", "equal.csv", "-o", "new.csv"], r"data \(40 items\) has no preference"),
             (
                 ["evaluate", "m.rankbook", "equal.csv"],
