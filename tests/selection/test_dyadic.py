@@ -13,6 +13,7 @@ from rankbook.selection.dyadic import (
     fold_masks,
     leave_out_scores,
     retrained_scores,
+    rounding_limits,
 )
 
 LAMS = np.array([1e-2, 1.0, 1e3])
@@ -272,13 +273,15 @@ def test_an_approximate_kernel_of_all_objects_is_exact():
         assert np.allclose(*(model.cv_predictions_ for model in values), atol=1e-7)
 
 
+@pytest.mark.parametrize("labels", [[0.3] * 3, [0.3, 0.1 + 0.2, 0.3]])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("leave_out", LEAVE_OUT)
-def test_equal_labels_tie(leave_out, kernel):
+def test_equal_labels_tie(leave_out, kernel, labels):
+    """Equal to the last bit, or except for it."""
     X = np.random.default_rng(0).normal(size=(4, 2))
     Y = np.random.default_rng(1).integers(0, 3, (4, 3)).astype(float)
     options = dict(leave_out=leave_out, kernel=kernel, label_kernel="linear")
-    model = rb.LabelRankerCV(lams=[1e-6, 1.0, 100.0], **options).fit(X, Y, labels=[[0.3]] * 3)
+    model = rb.LabelRankerCV(lams=[1e-6, 1.0, 100.0], **options).fit(X, Y, labels=np.c_[labels])
     assert (model.cv_predictions_ == 0).all() and (model.cv_values_ == 0.5).all()
 
 
@@ -302,10 +305,12 @@ def with_digits(leave_out, K, L, Y, lam):
     return out
 
 
+@pytest.mark.parametrize("rank", [2, 4])
 @pytest.mark.parametrize("leave_out", LEAVE_OUT)
-def test_values_far_below_the_largest_eigenvalue_are_exact_for_linear_labels(leave_out):
+def test_values_far_below_the_largest_eigenvalue_are_exact_for_linear_labels(leave_out, rank):
     rng = np.random.default_rng(0)
-    X, A = rng.normal(size=(4, 2)), rng.normal(size=(4, 2))
+    X = np.linalg.qr(rng.normal(size=(4, rank)))[0] * np.arange(1, rank + 1)
+    A = rng.normal(size=(4, 2))
     Y = rng.integers(0, 4, (4, 4)).astype(float)
     with mpmath.workdps(50):
         K, L = ((mpmath.matrix(B) * mpmath.matrix(B).T).tolist() for B in (X, A))
@@ -317,6 +322,31 @@ def test_values_far_below_the_largest_eigenvalue_are_exact_for_linear_labels(lea
             differ = [i for i in range(len(Y)) if np.ptp(Y[i]) > 0]
             wrong = [rb.disagreement(Y[i], scores[i]) for i in differ]
             assert values[0] == pytest.approx(np.mean(wrong), abs=1e-12)
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("seed", range(3))
+def test_last_bits_of_a_label_do_not_order_it_in_any_fold(seed, gaps):
+    """Also if another fold has scores a million times smaller."""
+    X, _, Y = table(np.random.default_rng(9), gaps=gaps)
+    A, X[0], values = np.array([0.3, 0.3, -1.0, 2.0, 0.3, 0.3]), 1e6 * X[0], []
+    for last in (0.0, 2.0**-54):
+        A[1::3] += last
+        problem = rb.LabelRankRLSProblem(X, Y, kernel="linear", label_kernel=np.outer(A, A))
+        values.append(dyadic_values(problem, [1e3, 1e5, 1e6], "objects", 2, seed)[0])
+    assert np.allclose(*values, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("largest", [0.0, 10.0])
+def test_limits_of_ties_in_closed_form(largest):
+    """The eigenvalues are 1, 4 and 900 of the objects, and 1 twice of the labels."""
+    Y = np.array([[5.0, 6, 7], [7, 5, 6], [6, 7, 5]])
+    path = path_of(np.diag([1.0, 4.0, 900.0]), Y, "precomputed")
+    scores = np.zeros((2, 3, 3))
+    scores[:, 1, 2] = -largest
+    limits = rounding_limits(path, scores, np.array([3.0, 5400.0]))
+    shares = 2.0**-48 * (1 + 900 / (1 + 1)), 1e-12
+    assert limits == pytest.approx(np.maximum(largest, [1, 0.5]) * shares, rel=1e-9, abs=0)
 
 
 def test_orders_that_rounding_errors_hide_are_reported():

@@ -5,7 +5,11 @@ import pytest
 
 import rankbook as rb
 import rankbook.selection.leave_out as module
-from rankbook.selection.leave_out import leave_pair_out, leave_pair_out_predictions
+from rankbook.selection.leave_out import (
+    leave_pair_out,
+    leave_pair_out_predictions,
+    rounding_share,
+)
 
 LAMS = np.array([1e-2, 1.0, 30.0])
 MAKE = {
@@ -124,3 +128,18 @@ def test_preferences_that_are_counted_as_listed_ones(kernel):
         compared = np.isin(groups[q], np.r_[prefs.better, prefs.worse])
         gap = (ours - theirs)[:, rows][:, compared]
         assert np.ptp(gap, axis=1).max(initial=0.0) <= 1e-9 * np.abs(theirs).max()
+
+
+@pytest.mark.parametrize(
+    "values, zeros, least",
+    [
+        ([1.0, 1e-5, 1e-17], 1, 1e-5),
+        ([1.0, 1e-5, 1e-17], 0, 0.0),
+        ([1.0, 1e-5, 0.0, -1e-17], 1, 0.0),
+        ([1.0, 1e-5], 1, 1e-5),
+    ],
+)
+def test_eigenvalues_known_to_be_zero_cost_no_digits(values, zeros, least):
+    """16 roundings of 1 + the largest eigenvalue over the least, both plus lambda."""
+    share = rounding_share(np.array(values), [1e-7, 1.0], zeros)
+    assert share == pytest.approx([2.0**-48 * (1 + 1 / (least + 1e-7)), 1e-12], rel=1e-9, abs=0)
