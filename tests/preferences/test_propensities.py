@@ -174,10 +174,26 @@ def test_two_ranks_give_the_ratio_of_rates_and_queries_split_items():
     swaps["click"] = [1] * 8 + [0] * 2 + [1] * 2 + [0] * 8
     found = rb.click_propensities(swaps)
     assert np.allclose(found.probability, [1, 0.25]) and found.index.tolist() == [1, 4]
+    rare = dict(item=[0] * 102, rank=[1] * 100 + [2] * 2, click=[1] + [0] * 99 + [1, 0])
+    found = rb.click_propensities(rare)  # a full step from equal propensities goes too far
+    assert found.probability[2] == pytest.approx((1 / 2) / (1 / 100))
     two = pd.concat([swaps.assign(query="x"), swaps.assign(query="y", rank=swaps["rank"] + 1)])
     with pytest.raises(ValueError, match="rank 2 relative to rank 1"):
         rb.click_propensities(two, query="query")
     assert len(rb.click_propensities(two)) == 4  # the same documents, if they are
+
+
+def test_standard_errors_of_two_ranks_in_closed_form():
+    """Four items are shown five times at both ranks, and the last is never clicked."""
+    clicks = np.array([[3, 1], [2, 2], [4, 1], [0, 0]])
+    item, rank, turn = (each.ravel() for each in np.indices((4, 2, 5)))
+    log = dict(item=item, rank=rank + 1, click=turn < clicks[item, rank])
+    found, p = rb.click_propensities(log), clicks[:, 1].sum() / clicks[:, 0].sum()
+    share = p / (1 + p)
+    slopes = clicks[:3, 1] - share * clicks[:3].sum(axis=1)
+    error = np.sqrt(3 / 2 * slopes @ slopes) / (clicks.sum() * share * (1 - share))
+    assert found.probability[2] == pytest.approx(p)
+    assert found.standard_error[2] == pytest.approx(p * error)
 
 
 def test_standard_errors_agree_with_the_bootstrap_over_queries():
@@ -211,6 +227,7 @@ def test_propensities_are_consistent_and_their_intervals_cover():
         (dict(rank=[1, 2, np.nan, 1, 2, 3]), "rank"),
         (dict(item=["a", "b", None, "c", "a", "b"]), "item"),
         (dict(rank=[1, 2, 3, 3, 1, 2]), "propensity of rank 2 relative to rank 1"),
+        (dict(click=[1, 0, 0, 1, 0, 0]), "propensity of rank 2 relative to rank 1"),
         (dict(click=[0] * 6), "propensity of rank 2 relative to rank 1"),
     ],
 )
