@@ -1,6 +1,7 @@
 """Signs of weights against cvxpy, which uses neither the projection nor our solvers."""
 
 from contextlib import suppress
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
 from rankbook.problems.signs import nearest
+from rankbook.solvers.newton.steps import face_step, signed_step
 
 TOL = 1e-8  # relative, between two objectives
 SHARES = 1.01, 0.99, 0.3, 0.01  # of lam_max
@@ -357,6 +359,43 @@ def test_a_tiny_weight_does_not_stop_newton():
     found = rb.solve(problem, 0.03, solver="newton").certificate
     reference = rb.solve(problem, 0.03, solver="qp").certificate
     assert found.is_optimal(1e-9) and np.isclose(found.primal, reference.primal, rtol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_step_of_newton_with_signs_is_the_best_over_all_faces(seed):
+    rng, d = np.random.default_rng(seed), 4
+    A, gradient, signs = rng.normal(size=(d, d)), rng.normal(size=d), rng.integers(-1, 2, d)
+    H, w = A @ A.T + np.eye(d) / 10, nearest(signs, rng.integers(-1, 2, d) * rng.random(d))
+
+    def solve(free, r):
+        x = np.zeros(d)
+        x[free] = np.linalg.solve(H[np.ix_(free, free)], -r[free])
+        return x
+
+    best = np.inf
+    for face in np.ndindex((2,) * d):
+        free = np.array(face, bool) | (signs == 0)
+        p = np.where(free, 0.0, -w)
+        p += solve(free, gradient + H @ p)
+        if (signs * (w + p) >= -1e-12).all():
+            best = min(best, gradient @ p + p @ H @ p / 2)
+    p = signed_step(SimpleNamespace(signs=signs), gradient, w, H.__matmul__, solve)
+    assert (signs * (w + p) >= 0).all()
+    assert gradient @ p + p @ H @ p / 2 == pytest.approx(best, rel=1e-9, abs=1e-12)
+
+
+def test_only_the_weight_that_reaches_0_first_stays_there():
+    """From (1, 1) to the minimum at (-2, -0.1); at the weights (0, 0.9) the rest has slope 0."""
+    H, w, best = np.array([[1.0, -0.5], [-0.5, 1.0]]), np.ones(2), np.array([-2.0, -0.1])
+
+    def solve(free, r):
+        x = np.zeros(2)
+        x[free] = np.linalg.solve(H[np.ix_(free, free)], -r[free])
+        return x
+
+    free = np.ones(2, bool)
+    change = face_step(np.ones(2), w, H @ (w - best), H.__matmul__, solve, free)
+    assert w[0] + change[0] == 0 and w[1] + change[1] == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])

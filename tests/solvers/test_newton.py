@@ -21,7 +21,9 @@ from rankbook.solvers.newton.steps import (
     first_weights,
     minimise,
     normal_multiple,
+    proximal_minimum,
     started,
+    step_length,
 )
 
 LAMS = (1e3, 10.0, 0.1, 1e-3)
@@ -600,6 +602,33 @@ def test_the_pull_of_the_last_multipliers_ends_where_continuation_ends(monkeypat
     assert found[0].info["steps"] != found[1].info["steps"]  # they went different ways
     assert all(answer.certificate.relative_gap <= 1e-4 for answer in found)
     assert found[0].certificate.primal == pytest.approx(found[1].certificate.primal, rel=2e-4)
+
+
+@pytest.mark.parametrize("goal", [1e-2, 1e-6])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_method_of_multipliers_ends_below_the_gap_in_few_steps(seed, goal):
+    rng, lam = np.random.default_rng(seed), 3.0
+    X, y = rng.normal(size=(40, 6)), rng.integers(0, 3, 40)
+    prefs = rb.Preferences.from_scores(y, np.arange(40) // 10)
+    prefs = prefs.reweighted(rng.integers(0, 3, len(prefs)) * 1.0)
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear")
+    w, width, count = proximal_minimum(problem, lam, first_weights(problem, lam), 1.0, goal)
+    D, c = X[prefs.better] - X[prefs.worse], prefs.weight
+    share = c * np.clip(0.5 + (1 - D @ w) / width, 0, 1)
+    primal = lam / 2 * w @ w + c @ np.maximum(0, 1 - D @ w)
+    dual = share.sum() - np.square(share @ D).sum() / (2 * lam)
+    assert 0 <= primal - dual <= goal and count <= 60
+
+
+def test_a_step_does_not_pass_a_narrow_valley():
+    """At t = 1 the slope is small enough, but the value is above that at 0."""
+    X, weight = np.array([[100.0], [0.0], [1.0], [0.0]]), np.array([0.011, 0.09])
+    problem = rb.RankSVMProblem(X, rb.Preferences([0, 3], [1, 2], 4, weight), kernel="linear")
+    lam, derivative = 1e-9, steps.smoothed_hinge(1e-6)
+    point = started(problem, lam, derivative, np.zeros(1))
+    t, _ = step_length(problem, lam, point, np.ones(1), X[:, 0], derivative)
+    value = lambda t: weight @ np.maximum(0, 1 - np.array([100, -1]) * t)
+    assert value(1) > value(0) and 0 < t < 1 and value(t) < value(0)
 
 
 @pytest.mark.parametrize(
