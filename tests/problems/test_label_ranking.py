@@ -332,6 +332,20 @@ def test_the_preconditioner_inverts_a_table_without_gaps():
     assert np.allclose(product, v[1])
 
 
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+@pytest.mark.parametrize("unit", [1e-2, 1e2])
+def test_largest_scores_bound_products_with_the_kernel_of_pairs(unit, spread):
+    """Exactly if all objects are equal."""
+    rng = np.random.default_rng(0)
+    X, a = spread * rng.normal(size=(N, 2)), rng.normal(size=(N * K, 1))
+    problem = rb.LabelRankRLSProblem(X, rng.normal(size=(N, K)), label_kernel=ALIKE * unit)
+    objects = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 2)
+    true = np.kron(objects, ALIKE * unit) @ np.abs(a)
+    bound = problem.largest_scores(a)
+    assert (bound >= true * (1 - 1e-12)).all()
+    assert spread or np.allclose(bound, true, rtol=1e-12)
+
+
 def test_many_labels_and_a_small_lambda_are_certified_without_a_warning():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))

@@ -2,6 +2,7 @@
 
 import pickle
 from copy import deepcopy
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,14 @@ from scipy.optimize import minimize
 
 import rankbook as rb
 from rankbook.problems.certificate import SmoothedDual
-from rankbook.problems.losses import PENALTIES, Hinge, SquaredHinge, as_penalty
+from rankbook.problems.losses import (
+    PENALTIES,
+    Hinge,
+    SquaredHinge,
+    as_penalty,
+    correlation_error,
+    feature_correlation,
+)
 from rankbook.problems.ranksvm import as_loss
 
 RNG = np.random.default_rng(0)
@@ -194,3 +202,18 @@ def test_the_dual_of_the_smoothed_hinge_is_none_of_its_square():
     problem = rb.RankSVMProblem(X, PREFS, kernel="linear", loss="squared")
     with pytest.raises(TypeError, match="^dual is SmoothedDual"):
         problem.certificate(1.0, np.zeros(30), SmoothedDual(0.1))
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_correlations_are_exact_to_their_error(unit):
+    rng = np.random.default_rng(0)
+    X, dual = unit * rng.normal(size=(40, 3)), rng.random(200)
+    better = rng.integers(0, 40, 200)
+    worse = (better + rng.integers(1, 40, 200)) % 40
+    problem = rb.RankSVMProblem(X, rb.Preferences(better, worse, 40), "linear", penalty="l1")
+    error, found = correlation_error(problem, dual), feature_correlation(problem, dual)
+    for feature, value in zip(X.T, found):
+        ends = zip(dual, feature[better], feature[worse])
+        exact = sum(Fraction(a) * (Fraction(x) - Fraction(z)) for a, x, z in ends)
+        assert abs(exact - Fraction(value)) <= error
+    assert error < 1e-12 * np.abs(found).max()
