@@ -90,13 +90,17 @@ def test_multipliers_are_judged_one_by_one():
     slopes = expit(-PREFS.matvec(f))
     proof = problem.certificate(1.0, dual=slopes, weights=w)
     assert proof.relative_gap < 1e-10 and proof.is_optimal(1e-9)
+    assert proof.complementarity_violation < 1e-10
     for wrong, box in ((slopes + (np.arange(len(PREFS)) == 3) * 1.5, 1.5), (-slopes, None)):
         proof = problem.certificate(1.0, dual=wrong, weights=w)
         assert proof.box_violation > 0.1  # of the multipliers; the gap is of f alone
         assert proof.dual <= best.certificate.primal
         assert box is None or np.isclose(proof.box_violation, box)
     worse = problem.certificate(1.0, dual=np.full(len(PREFS), 0.5), weights=w)
-    assert worse.box_violation == 0 and worse.complementarity_violation > 1e-3
+    t = -PREFS.matvec(f)
+    loss_above_tangent = np.logaddexp(0, t) - np.log(2) - t / 2
+    assert worse.box_violation == 0
+    assert worse.complementarity_violation == pytest.approx(loss_above_tangent.max(), rel=1e-9)
     assert worse.dual < best.certificate.dual
 
 
