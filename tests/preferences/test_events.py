@@ -198,6 +198,13 @@ def test_a_log_without_a_skip_has_no_preference():
     assert len(prefs) == 0 and prefs.n_items == 3
 
 
+def test_a_column_of_ties_overrules_goals():
+    matches = dict(home=["a", "b"], away=["b", "c"], hg=[3, 1], ag=[1, 2], drawn=[True, False])
+    prefs = rb.Preferences.from_matches(matches, result=("hg", "ag"), tie="drawn", ties="half")
+    assert prefs.n_ties == 1
+    assert counted(prefs) == {("a", "b", 1.0): 0.5, ("b", "a", 1.0): 0.5, ("c", "b", 1.0): 1.0}
+
+
 @pytest.mark.parametrize("ties", ["drop", "half"])
 @pytest.mark.parametrize("margin", ["one", "difference"])
 def test_matches_by_letters_differences_and_goals(ties, margin):
