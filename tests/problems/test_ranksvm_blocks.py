@@ -56,6 +56,15 @@ def test_solutions_and_certificates_are_those_of_one_place(loss, weighted, at, m
         assert b.certificate.relative_gap <= 1e-6
 
 
+def test_a_feature_of_zeros_has_the_unit_1():
+    X, *rest = data()
+    X[:, 2] = 0.0
+    units = 1 / np.where(np.arange(6) == 2, 1.0, np.linalg.norm(X, axis=0))
+    problem = rb.BlockRankSVMProblem(cut(X, *rest, at=[10]))
+    assert np.allclose(problem.feature_units, units, rtol=1e-13)
+    assert rb.solve(problem, 1.0).weights[2] == 0
+
+
 @pytest.mark.parametrize("store", [np.float32, csr_array], ids=["float32", "csr"])
 def test_storages(store, monkeypatch):
     monkeypatch.setattr("rankbook.solvers.newton.steps.LISTED", 0)

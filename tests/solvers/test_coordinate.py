@@ -7,7 +7,14 @@ from scipy.sparse import csr_array
 import rankbook as rb
 from rankbook import Preferences, RankSVMProblem
 from rankbook.solvers.coordinate.solver import CoordinateSolver
-from rankbook.solvers.coordinate.steps import bounds, descend, groups_of, make_dual, subspace_step
+from rankbook.solvers.coordinate.steps import (
+    bounds,
+    conjugate,
+    descend,
+    groups_of,
+    make_dual,
+    subspace_step,
+)
 
 
 @pytest.fixture(scope="module")
@@ -159,3 +166,21 @@ def test_it_ends_where_rounding_leaves_no_step():
     problem = RankSVMProblem(X, cycle, kernel="linear")
     solution = rb.solve(problem, 1.0, solver="coordinate")
     assert solution.info["passes"] < 100 and solution.certificate.is_optimal()
+
+
+def test_conjugate_gradients_state_their_gain_up_to_the_first_bound(graded):
+    X, y, qid = graded
+    prefs = Preferences.from_scores(y, qid)
+    s, order = make_dual(RankSVMProblem(X, prefs, kernel="linear"), 20.0)
+    descend(s, np.arange(16)[None], 1)
+    D = X[prefs.better[order]] - X[prefs.worse[order]]
+    value = lambda a: a.sum() - np.square(a @ D).sum() / (2 * 20.0)
+    free = np.flatnonzero((s.dual > 0) & (s.dual < 1))
+    places = np.unique(np.r_[s.better[free], s.worse[free]])
+    r, p, out, step = np.zeros((4, free.size))
+    far, near, gain = conjugate(s, free, places, r, p, out, step, True, 1000)
+    reached = s.dual.copy()
+    reached[free] += step + near * p
+    assert 0 < near < far and reached.min() > -1e-12 and reached.max() < 1 + 1e-12
+    assert min(reached[free].min(), 1 - reached[free].max()) < 1e-12
+    assert value(reached) - value(s.dual) == pytest.approx(gain, rel=1e-9)
