@@ -227,7 +227,7 @@ class BasisMap(KernelMap):
         C, marks = self.basis_factor[0], self.landmarks
         keep, square = C.diagonal() < DROPPED, np.array(self.diagonal)
         if hasattr(marks, "toarray"):
-            marks = marks[:, marks.getnnz(axis=0) > 0].toarray()
+            marks = marks[:, np.unique(marks.indices)].toarray()
         kept = {mark.tobytes() for mark in np.asarray(marks)[keep]}
         are_known = self.is_narrow or all(mark.tobytes() in kept for mark in marks[~keep])
         if self.is_factored and not are_known:

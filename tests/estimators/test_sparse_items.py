@@ -192,6 +192,21 @@ def test_rankrls_by_counted_preferences_in_parts():
     assert np.abs(one - other).max() <= 1e-9 * np.ptp(other)
 
 
+@pytest.mark.parametrize("basis", [[0, 2, 4], list(range(9)), [0, 1, 2, 4]])
+def test_dependent_items_of_a_basis(basis):
+    """Item 4 is a copy of item 2, and 9 items have 6 features that are not 0."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 7)) * (rng.random((12, 7)) < 0.6)
+    X[:, 3], X[4], y = 0.0, X[2], rng.normal(size=12)
+    one, other = (
+        rb.RankRLSProblem(A, y, kernel="linear", basis=basis) for A in (sparse.csr_array(X), X)
+    )
+    assert np.array_equal(one.outside, other.outside)
+    found, expected = rb.solve(one, 0.1), rb.solve(other, 0.1)
+    assert np.allclose(found.predict(X), expected.predict(X), atol=1e-9)
+    assert found.certificate.primal == pytest.approx(expected.certificate.primal)
+
+
 @pytest.mark.parametrize("method", ["random", "rpcholesky"])
 def test_choice_of_a_basis(method):
     chosen = [rb.choose_basis(A, 9, method, "linear") for A in (sparse.csr_array(DENSE), DENSE)]
