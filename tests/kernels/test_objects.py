@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import rankbook as rb
+from rankbook.kernels.objects import label_factor
 
 
 def overlap(a, b):
@@ -79,6 +80,13 @@ def test_pairs_of_a_basis_alone_are_proven_by_distances_within_its_span():
 
 
 RNG = np.random.default_rng
+
+
+@pytest.mark.parametrize("unit", [1e-20, 1.0, 1e20])
+def test_a_factor_of_a_label_kernel_has_its_rank_in_any_unit(unit):
+    A = RNG(0).normal(size=(5, 2))
+    M = label_factor(unit * A @ A.T)
+    assert M.shape == (5, 2) and np.allclose(M @ M.T / unit, A @ A.T)
 
 
 def test_a_joint_kernel_names_what_is_wrong():
