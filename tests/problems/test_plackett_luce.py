@@ -300,6 +300,18 @@ def test_folds_of_grades_count_choices_among_those_left_out(seed):
     assert n_dropped == len(orders) - kept
 
 
+def test_folds_of_orders_drop_the_choices_of_orders_that_they_do_not_validate():
+    orders = rb.Orders.from_rankings(
+        [[0, 1, 2], [3, 1], [2, 0, 1, 3], [1, 2]]
+    )  # 2, 1, 3, 1 choices
+    for splits, n_dropped in (
+        ([([2, 3], [0, 1]), ([0, 1], [2, 3])], 0),
+        ([([0, 1, 3], [2])], 4),
+        ([([0, 1], [2, 3])], 3),
+    ):
+        assert pair_folds(splits, np.eye(4), orders, "order")[1] == n_dropped
+
+
 def test_orders_of_grades_come_back_from_a_file(tmp_path):
     """And their parts are those of grades."""
     rng = np.random.default_rng(0)
