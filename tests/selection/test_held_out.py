@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.selection.held_out import leave_query_out
+from rankbook.selection.held_out import leave_query_out, validation_groups
 
 LAMS = np.logspace(-3, 4, 9)
 
@@ -65,3 +65,11 @@ def test_what_is_refused():
         leave_query_out(cut(X, y, qid), statistics, [0.0])
     with pytest.raises(ValueError, match="1 queries with two different scores"):
         leave_query_out(rb.Blocks([rb.Block(X, y)]), statistics, LAMS)
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+def test_folds_of_equal_columns_are_those_of_one(seed):
+    X, y, _ = data(False)
+    groups = lambda Y: validation_groups(4, X, Y, np.zeros(len(y), int), True, seed)
+    one, two = groups(y[:, None]), groups(np.column_stack([y, 2 * y]))
+    assert len(one) == len(two) == 4 and all(map(np.array_equal, one, two))
