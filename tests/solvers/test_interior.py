@@ -133,6 +133,7 @@ def test_a_low_rank_factor_is_the_matrix(n, d):
     assert np.array_equal(Z[pivots], np.tril(Z[pivots]))
     assert low_rank_factor(K, max_rank=pivots.size - 1) is None
     assert low_rank_factor(K, max_rank=pivots.size)[0].shape == Z.shape
+    assert low_rank_factor(np.zeros((n, n)))[0].shape == (n, 0)
 
 
 def test_what_rounding_made_indefinite_is_mended_and_nothing_else():

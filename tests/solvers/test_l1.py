@@ -545,3 +545,12 @@ def test_the_estimator(data_dir):
     assert np.array_equal(model.coef_, model.solution_.coef)
     with pytest.raises(ValueError, match="penalty is 'l1' and kernel is 'rbf'"):
         rb.RankSVM(penalty="l1").fit(X, y)
+
+
+@pytest.mark.parametrize("d", [1, 4])
+def test_the_largest_basis_is_the_largest_number_of_weights(d):
+    rng = np.random.default_rng(0)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 3, 12))
+    path = rb.solve_path(rb.RankSVMProblem(rng.normal(size=(12, d)), prefs, "linear", penalty="l1"))
+    weights = [path.solution(lam).weights for lam in path.breakpoints[1:] * (1 + 1e-7)]
+    assert path.info["largest_basis"] == max((np.abs(w) > 1e-12).sum() for w in weights) == d

@@ -368,6 +368,19 @@ def test_the_gap_is_small_everywhere_on_a_path(name, loss):
     assert (np.diff(path.breakpoints) < 0).all() and path.status == "lam_min"
 
 
+@pytest.mark.parametrize("loss", ["squared", "logistic", "plackett-luce"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("eps", [1e-1, 1e-2, 1e-4])
+def test_the_gap_is_small_above_the_first_lambda_of_a_path(loss, kernel, eps):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), kernel, loss=loss)
+    top = newton_path.first_lam(problem, eps)
+    path = rb.solve_path(problem, solver="newton", eps=eps, lam_min=top / 2)
+    for factor in (1.0, 1.5, 10.0):
+        assert path.solution(factor * top).certificate.relative_gap <= eps
+
+
 def test_the_path_of_two_items_returns():
     problem = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences.from_scores([0, 1]), kernel="linear")
     path = rb.solve_path(problem, solver="newton")
