@@ -447,3 +447,11 @@ def test_rounding_may_move_a_preference_off_its_margin():
         for margin in (0.5, 0.25)
     )
     assert at > 1e8 * np.finfo(float).eps > 1e6 * beyond
+
+
+@pytest.mark.parametrize(
+    "primal, relative", [(0.5, 0.25), (1.0, 0.25), (2.0, 0.125), (-4.0, 0.0625)]
+)
+def test_a_gap_is_relative_to_values_above_1(primal, relative):
+    found = rb.Certificate.of(1.0, primal, primal - 0.25, 0.0)
+    assert found.relative_gap == pytest.approx(relative, rel=1e-9)

@@ -56,6 +56,13 @@ def test_solutions_and_certificates_are_those_of_one_place(loss, weighted, at, m
         assert b.certificate.relative_gap <= 1e-6
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic", "plackett-luce"])
+def test_the_default_lambda_has_the_unit_of_the_loss(loss):
+    given = data()
+    many = rb.BlockRankSVMProblem(cut(*given, at=[3, 10]), loss=loss)
+    assert np.isclose(many.gradient_scatter(), in_memory(*given, loss=loss).gradient_scatter())
+
+
 def test_a_feature_of_zeros_has_the_unit_1():
     X, *rest = data()
     X[:, 2] = 0.0
