@@ -45,6 +45,13 @@ def test_the_curve_is_that_of_its_solutions(name):
     assert rb.disagreement(prefs, path.predict(X_VAL, lam)) == pytest.approx(curve.minimum)
 
 
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_scores_are_sums_of_components(name):
+    path, lams = rb.solve_path(PROBLEMS[name]), np.array([0.1, 3.0])
+    scores = path.shares(lams) @ path.components(X_VAL).T
+    assert np.allclose(scores, [path.predict(X_VAL, lam) for lam in lams], atol=1e-8)
+
+
 @pytest.mark.parametrize("metric", ["auc", "ndcg"])
 def test_other_metrics(metric):
     path = rb.solve_path(PROBLEMS["queries"])
