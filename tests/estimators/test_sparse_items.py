@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import rankbook as rb
+from rankbook.kernels.items import products
 
 N, D = 120, 40
 RNG = np.random.default_rng(0)
@@ -190,6 +191,11 @@ def test_rankrls_by_counted_preferences_in_parts():
         for A in (sparse.csr_array(DENSE), DENSE)
     )
     assert np.abs(one - other).max() <= 1e-9 * np.ptp(other)
+
+
+def test_products_of_sparse_items():
+    A = sparse.csr_array(DENSE)
+    assert np.allclose(products(A, A[:5]), DENSE @ DENSE[:5].T, rtol=1e-12)
 
 
 @pytest.mark.parametrize("basis", [[0, 2, 4], list(range(9)), [0, 1, 2, 4]])
