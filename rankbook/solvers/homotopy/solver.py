@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['REFRESH', 'SHRUNK', 'TIE', 'FLAT', 'PIVOT', 'RANK', 'RIDGE', 'FOUND', 'LARGEST', 'ROUNDING', 'SPEED', 'SAME',
-           'CORRECTED', 'LAST_SEGMENT', 'SMALLEST', 'STALLED', 'STEADY', 'ROWS', 'HARD', 'Gram', 'LeastSquaresPiece',
-           'HingePiece', 'Corner', 'units_of', 'solve_regular', 'solve_singular', 'candidates', 'bounded_direction',
-           'refined', 'direction', 'Point', 'corner_at', 'entry_step', 'exit_steps', 'moved', 'settled', 'Trace',
-           'next_point', 'follow', 'HomotopyPath', 'slopes', 'HomotopySolver']
+           'LAST_SEGMENT', 'CORRECTED', 'STALLED', 'STEADY', 'ROWS', 'HARD', 'Gram', 'LeastSquaresPiece', 'HingePiece',
+           'Corner', 'units_of', 'solve_regular', 'solve_singular', 'candidates', 'bounded_direction', 'refined',
+           'direction', 'Point', 'corner_at', 'entry_step', 'exit_steps', 'moved', 'settled', 'Trace', 'next_point',
+           'follow', 'HomotopyPath', 'slopes', 'HomotopySolver']
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kc002
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from ...base.errors import ArgumentError
 from ...base.limits import require_memory, written_out
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
-from ...kernels.items import dense, from_first, matvec, rmatvec
+from ...kernels.items import dense, from_first, matvec, rmatvec, square_norms
 from ...paths.exact import End, SolutionPath, in_domain
 from ...paths.files import demand, finite, finite_table, save_path
 from ...preferences.graph import item_sums
@@ -390,41 +390,45 @@ class Point:
     q: np.ndarray
 
 
-def corner_at(piece, point, top, fresh=False):
+def corner_at(piece, point, noise, fresh=False):
     """The features (p,) that may move at a point, and their :class:`Corner`.
 
-    `top` is the largest lambda of the path, which determines the rounding errors of correlations.
+    `noise` (d,) are the rounding errors of the correlations.
     """
     lam, w, q = point.lam, point.w, point.q
     used = w != 0
     pull = np.abs(nearest(piece.signs, q))
-    at_bound = ~used & (pull >= lam - TIE * lam - ROUNDING * top)
+    at_bound = ~used & (pull >= lam - TIE * lam - noise)
     features = np.flatnonzero(used | at_bound)
     sign = np.sign(np.where(used, w, q))[features]
     gram = piece.gram(features, fresh)
     return features, Corner(gram, sign, used[features], *piece.rows(features))
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kc004
-ROUNDING = 1e-14  # rounding error of a correlation, in units of the largest lambda
+ROUNDING = 1e-14  # rounding error of the largest correlation, in units of itself
 SPEED = 1e-9  # relative speed of a correlation and lambda below which they do not approach
 SAME = 1e-10  # weights that reach 0 within this share of a step reach it together
+LAST_SEGMENT = 1e-7  # what happens below this fraction of lambda may be a rounding error
 
 
-def entry_step(point, dw, dq, signs=None):
+def entry_step(point, dw, dq, noise, signs=None):
     """Step of lambda until the first feature that is not in use enters. O(d).
 
-    A feature with a sign enters on the side of its sign only.
+    A feature with a sign enters on the side of its sign only. A feature whose correlation tends to
+    0 together with lambda, up to rounding, does not enter.
     """
     idle = np.flatnonzero((point.w == 0) & (dw == 0))
     q, rate = point.q[idle], dq[idle]
+    vanishes = np.abs(q + point.lam * rate) <= LAST_SEGMENT * np.abs(q) + noise[idle]
     steps = [np.inf]
     for side in (1.0, -1.0):
         speed = 1 + side * rate
         nears = speed > SPEED
         if signs is not None:
             nears &= side * signs[idle] >= 0
-        gap = np.maximum(0.0, point.lam - side * q[nears])
-        steps.append((gap / speed[nears]).min(initial=np.inf))
+        step = np.maximum(0.0, point.lam - side * q[nears]) / speed[nears]
+        at_end = vanishes[nears] & (step >= point.lam * (1 - LAST_SEGMENT))
+        steps.append(step[~at_end].min(initial=np.inf))
     return float(min(steps))
 
 
@@ -461,8 +465,6 @@ def settled(piece, lam, w):
     return Point(lam, w, piece.evaluate(w))
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kc011
-LAST_SEGMENT = 1e-7  # a segment down to this fraction of lambda is the last one
-SMALLEST = 1e-12  # share of the largest lambda below which correlations are rounding errors
 STALLED = 500  # steps in a row in which lambda does not fall
 STEADY = 1e-12  # relative change of lambda that counts as none
 
@@ -507,19 +509,17 @@ class Trace:
         return replace(self, status=status, reason=reason)
 
 
-def next_point(piece, point, top, lam_min):
+def next_point(piece, point, noise, lam_min):
     """The next :class:`Point`, and whether its direction was a tied one. O(m + n d + p^3)."""
-    features, corner = corner_at(piece, point, top)
+    features, corner = corner_at(piece, point, noise)
     dw = np.zeros(point.w.size)
-    dw[features], tied = direction(corner, lambda: corner_at(piece, point, top, fresh=True)[1])
+    dw[features], tied = direction(corner, lambda: corner_at(piece, point, noise, fresh=True)[1])
     dq, step = piece.motion(dw)
-    step = min(
-        step,
-        entry_step(point, dw, dq, piece.signs),
-        float(exit_steps(point, dw)[1].min(initial=np.inf)),
-    )
-    left = point.lam - lam_min
-    is_last = step >= left - LAST_SEGMENT * point.lam
+    step = min(step, float(exit_steps(point, dw)[1].min(initial=np.inf)))
+    if step >= point.lam * (1 - LAST_SEGMENT):  # only at lambda = 0
+        step = np.inf
+    step, left = min(step, entry_step(point, dw, dq, noise, piece.signs)), point.lam - lam_min
+    is_last = step >= left - LAST_SEGMENT * lam_min
     step = left if is_last else step
     return settled(piece, lam_min if is_last else point.lam - step, moved(point, dw, step)), tied
 
@@ -529,17 +529,18 @@ def follow(piece, lam_min=0.0, max_events=None):
     w = np.zeros(piece.X.shape[1])
     point, seen = Point(np.inf, w, piece.evaluate(w)), Trace()
     top = float(np.abs(nearest(piece.signs, point.q)).max())
-    point = replace(point, lam=top)
+    point, length = replace(point, lam=top), np.sqrt(square_norms(piece.X.T))
+    noise = ROUNDING * top * length / length.max()
     seen.add(point)
     try:
         while point.lam > lam_min:
             if max_events is not None and seen.events >= max_events:
                 return seen.end("max_events")
-            if point.lam < SMALLEST * top:
+            if point.lam < ROUNDING * top:
                 return seen.end("rounding", "correlations below are rounding errors")
             if seen.stalled > STALLED:
                 return seen.end(End.STALLED.status, End.STALLED.sentence)
-            point, tied = next_point(piece, point, top, lam_min)
+            point, tied = next_point(piece, point, noise, lam_min)
             seen.add(point)
             seen.events, seen.tied = seen.events + 1, seen.tied + tied
     except ArithmeticError as error:
