@@ -700,7 +700,7 @@ class HomotopySolver(Solver):
         lam = as_positive("lam", lam)
         path = type(self)().path(problem, lam)
         if path.status != "lam_min":
-            raise RuntimeError(
+            raise ArithmeticError(
                 f"the path ended at lam = {path.domain[0]:.6g}, above {lam:.6g} "
                 f"({path.status}: {path.info.get('reason', '')})."
             )

@@ -282,7 +282,7 @@ class SimplexSolver(Solver):
             except np.linalg.LinAlgError:
                 code = End.SINGULAR
             if code != End.COMPLETE:
-                raise RuntimeError(
+                raise ArithmeticError(
                     f"the descent at lam = {lam:.6g} ended early: {End(code).sentence}; "
                     "the solver 'lp' may help."
                 )
