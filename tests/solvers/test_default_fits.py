@@ -5,7 +5,9 @@ fitted, with --slow ten thousand. No fit may end above a relative gap of 1e-5, u
 "poly" and its warning says which other solvers were tried. At most one in MOST of these warns.
 """
 
+import operator
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -93,6 +95,30 @@ def test_a_default_fit_is_optimal_and_only_poly_kernels_warn(part):
     assert not [kernel for _, kernel, warned in found if warned and kernel != "poly"]
     warned = [warned for _, kernel, warned in found if kernel == "poly"]
     assert sum(warned) * MOST <= len(warned)
+
+
+def exact_objective(problem, w, lam):
+    """The objective of the L1 penalty in fractions, for the features of the problem."""
+    exact = lambda values: [Fraction(v) for v in np.asarray(values, dtype=float).tolist()]
+    X, prefs, w = problem.X, problem.prefs, exact(w)
+    rows = (X if isinstance(X, np.ndarray) else X.toarray()).astype(float).tolist()
+    scores = [sum(map(operator.mul, exact(row), w)) for row in rows]
+    power, total = 2 if problem.loss.is_smooth else 1, Fraction(float(lam)) * sum(map(abs, w))
+    for i, j, c, margin in zip(prefs.better, prefs.worse, exact(prefs.weight), exact(prefs.margin)):
+        total += c * max(Fraction(0), margin - scores[i] + scores[j]) ** power
+    return total
+
+
+@pytest.mark.parametrize("number", [1511, 3154, 4641, 6393, 7841, 8815, 8900])
+def test_an_l1_fit_of_large_features_needs_no_warning(number):
+    X, target, options = random_case(number)
+    assert options["penalty"] == "l1"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = rb.RankSVM(**options).fit(X, **target)
+    proof, found = model.certificate_, model.solution_
+    assert proof.relative_gap <= 1e-6
+    assert proof.dual <= exact_objective(found.problem, found.coef, proof.lam) <= proof.primal
 
 
 def test_linear_fits_of_any_scale_need_no_warning():
