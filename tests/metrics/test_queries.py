@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import mean_absolute_error
 
 from rankbook import metrics
 from rankbook.metrics.queries import (
@@ -90,6 +91,12 @@ def test_a_function_of_ones_own_is_called_by_query():
     assert mean_over_queries(values, "two items") == (6 + 4) / 2
     assert mean_over_queries(values, "two items", np.array([1, 3, 5])) == (6 + 3 * 4) / 4
     assert by_query(*given, empty=0)[1].tolist() == [6, 4, 0]
+
+
+def test_a_function_of_ones_own_receives_the_weights_of_each_query():
+    y, scores, qid, weight = [0, 2, 1, 4, 0], [3, 1, 2, 9, 8], [*"vuuvv"], [1.0, 3, 2, 0, 5]
+    values = by_query(mean_absolute_error, y, scores, qid, weight)[1]
+    assert values.tolist() == [(3 * 1 + 2 * 1) / 5, (1 * 3 + 0 * 5 + 5 * 8) / 6]
 
 
 def test_sums_of_a_block():
