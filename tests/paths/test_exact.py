@@ -28,12 +28,26 @@ def line():
     )
 
 
+NONE = np.zeros(0, dtype=np.int64)
+
+
 def by_hand(problem, events=EVENTS, status="complete", lam_end=0.0, **options):
     return RegularizationPath(problem, events, status, lam_end, **options)
 
 
 def slope(lam):
     return 4 / lam if lam > 8 else 0.5 if lam > 4 else 2 / lam if lam > 2 else 1.0
+
+
+# The same items with preferences (2, 0) of margin 8 and (0, 1) of margin -1, which is short of it
+# for w > 1: w = 2/lam, 1, 1/lam, 4 for lam > 2 > 1 > 1/4.
+ARRIVING = np.array(
+    [(2, 1, INACTIVE, FREE), (1, 1, FREE, AT_BOUND), (0.25, 0, AT_BOUND, FREE)], dtype=EVENT
+)
+
+
+def arriving_slope(lam):
+    return 2 / lam if lam > 2 else 1.0 if lam > 1 else 1 / lam if lam > 0.25 else 4.0
 
 
 def test_every_lambda_reads_the_solution_written_down(line):
@@ -120,31 +134,32 @@ def test_knots_need_a_walker(line):
         next(by_hand(line).breakpoint_scores(np.ones((1, 1))))
 
 
-def walked(problem, lam_end=0.0):
-    """The path by hand with an iterator that starts above it, and again after two events."""
-    starts = [
-        Checkpoint(0, 10.0, np.zeros(0, dtype=np.int64)),
-        Checkpoint(2, 4.0, np.zeros(0, dtype=np.int64)),
-    ]
-    return by_hand(problem, lam_end=lam_end, iterator=PathIterator(tuple(starts), 1))
-
-
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
-def test_knots_by_hand(line, kernel):
-    problem = (
-        line
-        if kernel == "linear"
-        else rb.RankSVMProblem(line.X @ line.X.T, line.prefs, "precomputed")
-    )
-    new = np.array([[1.0], [-3.0]])
-    X_new = new if kernel == "linear" else new @ line.X.T
-    blocks = list(walked(problem).breakpoint_scores(X_new))
+@pytest.mark.parametrize(
+    ("prefs", "events", "again", "slope"),
+    [
+        (rb.Preferences([1, 2, 2], [0, 0, 1], 3), EVENTS, Checkpoint(2, 4.0, NONE), slope),
+        (
+            rb.Preferences([2, 0], [0, 1], 3, margin=[8, -1]),
+            ARRIVING,
+            Checkpoint(1, 2.0, np.array([1])),
+            arriving_slope,
+        ),
+    ],
+    ids=["leaving the bound", "arriving at the bound"],
+)
+def test_knots_by_hand(line, kernel, prefs, events, again, slope):
+    """The iterator starts above the path, and again after some events."""
+    X, X_new = line.X, np.array([[1.0], [-3.0]])
+    if kernel == "precomputed":
+        X, X_new = X @ X.T, X_new @ X.T
+    problem = rb.RankSVMProblem(X, prefs, kernel)
+    walker = PathIterator((Checkpoint(0, 10.0, NONE), again), 1)
+    blocks = list(by_hand(problem, events, iterator=walker).breakpoint_scores(X_new))
     assert len(blocks) == 2 and blocks[0][0][-1] == blocks[1][0][0] and blocks[-1][0][-1] == 0
     for lams, G in blocks:
-        for lam, g in zip(lams, G):
-            assert g[0] - g[1] == pytest.approx(
-                4 * min(lam, slope(lam + 1e-15) * lam) if lam else 0, abs=1e-12
-            )  # up to a level of all items
+        for lam, g in zip(lams, G):  # up to a level of all items
+            assert g[0] - g[1] == pytest.approx(4 * lam * slope(lam), abs=1e-12)
 
 
 def test_printing_says_how_it_ended(line):
