@@ -575,10 +575,10 @@ def validation_curve(
     if isinstance(path, LabelPath):
         from rankbook.selection.other_measures import wrong_labels
 
-        if metric != "error" or qid is not None or k is not None:
-            given = "" if qid is None and k is None else " and qid or k is given"
+        if metric != "error" or qid is not None:
+            given = "" if qid is None else " and qid is given"
             raise ArgumentError(
-                f"metric is {metric!r}{given}", "'error' without qid and k for a path of labels"
+                f"metric is {metric!r}{given}", "'error' without qid for a path of labels"
             )
         lam, values = wrong_labels(path, X_val, prefs_val, tie_tol)
         starts = _groups(lam)[1]

@@ -107,9 +107,11 @@ def test_a_hard_margin_ends_the_path_of_separable_classes():
     assert hard.certificate.relative_gap < 1e-6
 
 
-@pytest.mark.parametrize("options", [dict(metric="auc"), dict(qid=np.zeros(30))])
+@pytest.mark.parametrize(
+    "options", [dict(metric="auc"), dict(metric="ndcg", k=3), dict(qid=np.zeros(30))]
+)
 def test_a_curve_of_labels_counts_wrong_labels_only(options):
     path = rb.solve_path(problem_of("plain", 3, "linear"))
     X, score = examples("plain")
-    with pytest.raises(ValueError, match="expected 'error' without qid and k"):
+    with pytest.raises(ValueError, match="expected 'error' without qid"):
         rb.validation_curve(path, X, score > 0, **(dict(metric="error") | options))
