@@ -139,7 +139,7 @@ class Records:
     def make_grouped(self, group, items=None):
         """Return preferences in the order of the rows, and the number (m,) of the group of each.
 
-        Preferences that clicks repeat are not merged.
+        Preferences that clicks of a group repeat are merged, as in a log of the group alone.
 
         Raises
         ------
@@ -172,7 +172,14 @@ class Records:
                 )
             if self.form == "rankings":
                 row = first[row]
-        return Preferences(*found).replaced(**facts), number[row]
+        prefs, number = Preferences(*found).replaced(**facts), number[row]
+        if self.form != "clicks":
+            return prefs, number
+        keys = np.column_stack([number, prefs.better, prefs.worse])
+        keys, place = np.unique(keys, axis=0, return_inverse=True)
+        weight = np.bincount(place.ravel(), prefs.weight)
+        number, better, worse = keys.T
+        return Preferences(better, worse, prefs.n_items, weight).replaced(**facts), number
 
 
 def read_preferences(

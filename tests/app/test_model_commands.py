@@ -358,7 +358,7 @@ def test_a_model_with_several_scores_is_for_python(ranker):
         said = refused(
             *command, "data.csv", *(["--target", "y"] if command[0] != "predict" else [])
         )
-        assert "model gives 2 scores for each row; expected one. Score label rankers" in said
+        assert "MODEL gives 2 scores for each row; expected one. Score label rankers" in said
 
 
 def test_scores_in_a_table_need_no_features():

@@ -68,5 +68,5 @@ def text_in_words(text, words=OPTIONS):
     if text.startswith("--column is "):
         return text
     columns = COLUMNS | words
-    named = rf"(?<!--column )(?<![-\w.'])({'|'.join(columns)})="
+    named = rf"(?<!--column )(?<!--column is )(?<![-\w.'])({'|'.join(columns)})="
     return re.sub(named, lambda found: f"{columns[found[1]]}=", text)
