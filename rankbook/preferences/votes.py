@@ -1,0 +1,129 @@
+"""Votes: comparisons of two items, each a win of one of them or a tie."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..base.errors import ArgumentError
+from .events import tie_halves
+
+FEW = 0.5  # votes are summed if at most this share of a sample of their features are distinct
+SAMPLE = 20_000  # votes in the sample
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Votes between pairs of n items; a row may stand for several equal votes.
+
+    Attributes
+    ----------
+    first, second : ndarrays of shape (m,), int
+    weight : ndarray of shape (m,)
+        Number of votes of a row.
+    points : ndarray of shape (m,)
+        Points of the first item: 1 for a win and 1/2 for a tie, summed over the votes of a row.
+    tied : ndarray of shape (m,)
+        Number of ties among the votes of a row.
+    features : ndarray of shape (m, p)
+        Pair features as seen from the first item.
+    n_items : int
+    items : tuple, optional
+        Names of the items.
+    unit : ndarray of shape (m,), int, optional
+        Number of the judge, or of another sampling unit, of each row.
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    weight: np.ndarray
+    points: np.ndarray
+    tied: np.ndarray
+    features: np.ndarray
+    n_items: int
+    items: tuple | None = None
+    unit: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, first, second, points, n_items, *, weight=None, features=None, items=None):
+        """Create them from single votes: points (m,) of the first item are 1, 1/2 or 0."""
+        m = len(first)
+        weight = np.ones(m) if weight is None else np.asarray(weight, dtype=float)
+        if features is None:
+            features = np.empty((m, 0))
+        return cls(
+            np.asarray(first, dtype=np.int32),
+            np.asarray(second, dtype=np.int32),
+            weight,
+            points * weight,
+            np.where(points == 0.5, weight, 0.0),
+            np.ascontiguousarray(features, dtype=float),
+            n_items,
+            items,
+        )
+
+    @classmethod
+    def of_preferences(cls, prefs):
+        """Create them from a list of preferences. The two halves of a tie become one vote."""
+        if not (prefs.margin == 1).all():
+            raise ArgumentError("votes have margins", "preferences without margins")
+        half = tie_halves(prefs)
+        is_tie = np.r_[half[1:], False][~half]
+        weight = np.where(is_tie, 2.0, 1.0) * prefs.weight[~half]
+        features = None if prefs.pair_features is None else prefs.pair_features[~half]
+        points = np.where(is_tie, 0.5, 1.0)
+        ends = prefs.better[~half], prefs.worse[~half]
+        more = dict(weight=weight, features=features, items=prefs.items)
+        return cls.of(*ends, points, prefs.n_items, **more)
+
+    def __len__(self):
+        return len(self.first)
+
+    def rows(self, chosen):
+        """Some of the rows."""
+        names = ("first", "second", "weight", "points", "tied", "features", "unit")
+        parts = {name: getattr(self, name) for name in names}
+        found = {name: part[chosen] for name, part in parts.items() if part is not None}
+        return replace(self, **found)
+
+    def among(self, kept):
+        """The votes between some items, given as booleans (n,). Other votes are dropped."""
+        place = np.cumsum(kept) - 1
+        found = self.rows(kept[self.first] & kept[self.second])
+        names = range(self.n_items) if self.items is None else self.items
+        items = tuple(name for name, keep in zip(names, kept) if keep)
+        ends = (place[end].astype(np.int32) for end in (found.first, found.second))
+        return replace(found, **dict(zip(("first", "second"), ends)), n_items=len(items), items=items)
+
+    def compared(self):
+        """Number (n,) of votes on each item."""
+        ends, weight = np.r_[self.first, self.second], np.r_[self.weight, self.weight]
+        return np.bincount(ends, weight, self.n_items)
+
+    def summed(self):
+        """Equal votes as one row, the item with the lower number first; without units.
+
+        Votes are not summed if a sample of them has mostly distinct features. O(m).
+        """
+        from pandas import factorize
+
+        swap = self.first > self.second
+        low, high = np.where(swap, (self.second, self.first), (self.first, self.second))
+        key = low.astype(np.int64) * self.n_items + high
+        points = np.where(swap, self.weight - self.points, self.points)
+        features = self.features
+        if features.size:
+            features = np.where(swap[:, None], -1.0, 1.0) * features + 0.0
+            some = features[:: max(1, len(key) // SAMPLE)]
+            if len(np.unique(some, axis=0)) > FEW * len(some):
+                return replace(self, unit=None)
+            for column in features.T:
+                code, values = factorize(column)
+                key = factorize(key)[0] * len(values) + code
+        code, found = factorize(key)
+        at = np.empty(len(found), dtype=np.intp)
+        at[code[::-1]] = np.arange(len(key))[::-1]  # the first row of each kind
+        weight, points, tied = (
+            np.bincount(code, each, len(found)) for each in (self.weight, points, self.tied)
+        )
+        ends = np.ascontiguousarray(low[at]), np.ascontiguousarray(high[at])
+        return Votes(*ends, weight, points, tied, features[at], self.n_items, self.items)
