@@ -11,6 +11,7 @@ from .data.table import read_table
 from .estimators.calibration import calibrate
 from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker, LabelRankerCV
+from .estimators.leaderboard import Comparison, Leaderboard
 from .estimators.linear_json import to_json
 from .estimators.online import OnlineRankSVM, OnlineSVC
 from .estimators.order_intervals import OrderIntervals, match_prior, order_intervals
@@ -58,10 +59,12 @@ __all__ = [
     "BlockRankSVMProblem",
     "Blocks",
     "Certificate",
+    "Comparison",
     "LabelRankRLSProblem",
     "LabelRankSVMProblem",
     "LabelRanker",
     "LabelRankerCV",
+    "Leaderboard",
     "MulticlassSVMProblem",
     "NystroemMap",
     "OnlineRankSVM",

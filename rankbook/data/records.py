@@ -65,6 +65,8 @@ class Records:
         Arguments of the method: names of columns, and options.
     roles : dict from str to str or list of str
         The columns among these arguments.
+    left_over : list of str
+        Columns of the table that are not used.
     """
 
     source: Any
@@ -73,6 +75,7 @@ class Records:
     frame: Any
     columns: dict
     roles: dict = field(default_factory=dict)
+    left_over: list = field(default_factory=list)
 
     @property
     def method(self):
@@ -394,7 +397,7 @@ def read_records(kind, path, form, columns, more=()):
         columns = columns | roles
     left_over = [c for c in known if c not in wanted]
     note_counts(source, left_over, roles, options)
-    records = Records(source, kind, form, frame, columns, roles)
+    records = Records(source, kind, form, frame, columns, roles, left_over)
     explain_records(records, why, reasons, more, left_over)
     return records
 

@@ -62,8 +62,11 @@ class Votes:
         )
 
     @classmethod
-    def of_preferences(cls, prefs):
-        """Create them from a list of preferences. The two halves of a tie become one vote."""
+    def of_preferences(cls, prefs, unit=None):
+        """Create them from a list of preferences, and the unit (m,) of each.
+
+        The two halves of a tie become one vote.
+        """
         if not (prefs.margin == 1).all():
             raise ArgumentError("votes have margins", "preferences without margins")
         half = tie_halves(prefs)
@@ -73,7 +76,8 @@ class Votes:
         points = np.where(is_tie, 0.5, 1.0)
         ends = prefs.better[~half], prefs.worse[~half]
         more = dict(weight=weight, features=features, items=prefs.items)
-        return cls.of(*ends, points, prefs.n_items, **more)
+        found = cls.of(*ends, points, prefs.n_items, **more)
+        return found if unit is None else replace(found, unit=unit[~half])
 
     def __len__(self):
         return len(self.first)
@@ -87,6 +91,8 @@ class Votes:
 
     def among(self, kept):
         """The votes between some items, given as booleans (n,). Other votes are dropped."""
+        if kept.all():
+            return self
         place = np.cumsum(kept) - 1
         found = self.rows(kept[self.first] & kept[self.second])
         names = range(self.n_items) if self.items is None else self.items
@@ -106,16 +112,17 @@ class Votes:
         """
         from pandas import factorize
 
+        features = self.features
+        if features.size:
+            some = features[:: max(1, len(features) // SAMPLE)]
+            if len(np.unique(some, axis=0)) > FEW * len(some):
+                return replace(self, unit=None)
         swap = self.first > self.second
         low, high = np.where(swap, (self.second, self.first), (self.first, self.second))
         key = low.astype(np.int64) * self.n_items + high
         points = np.where(swap, self.weight - self.points, self.points)
-        features = self.features
         if features.size:
             features = np.where(swap[:, None], -1.0, 1.0) * features + 0.0
-            some = features[:: max(1, len(key) // SAMPLE)]
-            if len(np.unique(some, axis=0)) > FEW * len(some):
-                return replace(self, unit=None)
             for column in features.T:
                 code, values = factorize(column)
                 key = factorize(key)[0] * len(values) + code

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FLAT', 'LESS', 'MOST_DENSE', 'PROBES', 'LANCZOS', 'CLOSE', 'LEAST_PHI', 'STEPS', 'STILL', 'OF_ETA', 'DENSE_ENTRIES',
            'slopes', 'sweep', 'scatter', 'gram', 'Spectrum', 'DenseCurvature', 'SparseCurvature', 'lanczos',
-           'VoteProblem', 'VoteFit', 'within', 'fit_votes', 'covariance', 'unit_gradients', 'squared']
+           'VoteProblem', 'VoteFit', 'within', 'fit_votes', 'covariance', 'scattered', 'unit_gradients', 'squared']
 
 # %% ../../nbs/problems/votes.ipynb #vo03
 from dataclasses import dataclass, field
@@ -309,7 +309,7 @@ class VoteProblem:
         return loss / phi + self.prior(lam) @ w**2 / 2
 
     def evaluate(self, w):
-        """Loss, gradient (p,), curvature and phi. O(m k^2), and O(p^2) if the curvature is dense."""
+        """Loss, gradient (p,), curvature and phi. O(m k^2), and O(p^2) for a dense curvature."""
         where = self.ends, self.features
         loss, slope = sweep(*where, self.counts, w, self.n, self.davidson)
         gradient = scatter(*where, slope[0], self.n)
@@ -490,28 +490,48 @@ def covariance(fit, chosen=None, votes=None):
     return (found + found.T) / 2
 
 
+@njit
+def scattered(ends, features, values, unit, found):
+    """Add the gradients of votes to those (r, p) of their units; `values` are derivatives."""
+    m, k = features.shape
+    n = found.shape[1] - k - (values.shape[0] > 2)
+    for i in range(m):
+        u, r = unit[i], values[0, i]
+        found[u, ends[0, i]] += r
+        found[u, ends[1, i]] -= r
+        for j in range(k):
+            found[u, n + j] += r * features[i, j]
+        if values.shape[0] > 2:
+            found[u, n + k] += values[2, i]
+
+
 def unit_gradients(fit, votes):
-    """Gradient of the loss of each unit, a sparse matrix (r, p), scaled by sqrt(r / (r - 1))."""
+    """Gradient (r, p) of the loss of each of r units, times sqrt(r / (r - 1)); sparse if large."""
     from scipy.sparse import csr_array
 
-    problem, n, k, m = fit.problem, fit.problem.n, fit.problem.k, len(votes)
+    problem, m = fit.problem, len(votes)
     counts = np.array([votes.weight, votes.points, votes.tied])
     U, ends = votes.features / problem.scale, np.array([votes.first, votes.second])
-    slope = sweep(ends, U, counts, fit.w, n, problem.davidson)[1] / fit.phi
+    slope = sweep(ends, U, counts, fit.w, problem.n, problem.davidson)[1]
     unit = np.arange(m) if votes.unit is None else votes.unit
     r = int(unit.max()) + 1
     share = np.sqrt(r / (r - 1)) if votes.unit is not None else 1.0
-    columns = [votes.first, votes.second, *(np.full(m, n + j) for j in range(k))]
+    if r * problem.p <= 5 * DENSE_ENTRIES:
+        found = np.zeros((r, problem.p))
+        scattered(ends, U, slope, unit, found)
+        return found * (share / fit.phi)
+    first_feature = problem.n + np.arange(problem.k)
+    columns = [ends[0], ends[1], *(np.full(m, j) for j in first_feature)]
     values = [slope[0], -slope[0], *(slope[0] * u for u in U.T)]
     if problem.davidson:
-        columns, values = [*columns, np.full(m, n + k)], [*values, slope[2]]
-    shape, rows = (r, problem.p), np.tile(unit, len(values))
-    return csr_array((share * np.concatenate(values), (rows, np.concatenate(columns))), shape)
+        columns, values = [*columns, np.full(m, problem.p - 1)], [*values, slope[2]]
+    rows, values = np.tile(unit, len(values)), np.concatenate(values) * (share / fit.phi)
+    return csr_array((values, (rows, np.concatenate(columns))), (r, problem.p))
 
 
 def squared(E, Z):
-    """The product (E Z)'(E Z), for sparse E of shape (r, p) and Z of shape (p, q)."""
-    if E.nnz <= 10 * E.shape[0]:  # units of few votes
+    """The product (E Z)'(E Z), for E of shape (r, p), perhaps sparse, and Z of shape (p, q)."""
+    if not isinstance(E, np.ndarray) and E.nnz <= 10 * E.shape[0]:  # units of few votes
         return Z.T @ ((E.T @ E) @ Z)
     found, step = 0.0, max(1, DENSE_ENTRIES // max(E.shape[1], Z.shape[1]))
     for i in range(0, E.shape[0], step):

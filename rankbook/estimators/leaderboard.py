@@ -1,0 +1,607 @@
+"""Leaderboards: scores and ranks of items from votes or orders."""
+
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import expit
+from scipy.stats import norm
+from scipy.stats import t as student
+from sklearn.utils.validation import check_is_fitted
+
+from ..base.chance import as_seed
+from ..base.errors import ArgumentError, Assumption
+from ..base.estimator import BaseEstimator
+from ..base.limits import announce_time, warn
+from ..base.tables import Tabled, as_html, as_text
+from ..base.types import Seed
+from ..base.validation import as_choice, as_count, as_flag, as_ids, as_positive, unknown_name
+from ..data.records import VOTES, read_records
+from ..data.table import FrameSource, Source, require_ids
+from ..preferences.events import ids_of_preferences
+from ..preferences.graph import Preferences
+from ..preferences.orders import Orders
+from ..preferences.votes import Votes
+from ..problems.scale import components
+from ..problems.votes import covariance, fit_votes, within
+from .order_intervals import match_prior, posterior_root, solution_of
+from .rank_sets import rank_ends, ranks, stepped_down
+from .ranksvm import RankSVM
+
+ELO = 400 / np.log(10)  # points of the Elo scale for each unit of score
+ALL = 2000  # largest number of items whose intervals are computed unasked
+FEW = 10  # comparisons below which an interval is not to be trusted
+JUDGES = "judge user annotator rater voter session".split()  # parts of names of sampling units
+MOST = 40  # largest number of rows of a printed table
+
+
+@dataclass(frozen=True)
+class Comparison(Tabled):
+    """Two items of a leaderboard compared with each other.
+
+    Attributes
+    ----------
+    a, b : str
+    difference, low, high : float
+        Score of `a` minus score of `b`, and its interval, in the unit of the table.
+    probability : float
+        Probability that `a` has the higher score, given the votes.
+    p_value : float
+        Two-sided, of the hypothesis that the scores are equal.
+    level : float
+    """
+
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    probability: float
+    p_value: float
+    level: float
+
+    @property
+    def decided(self) -> bool:
+        """Whether the interval of the difference excludes 0."""
+        return self.low > 0 or self.high < 0
+
+    def _facts(self):
+        said = "undecided"
+        if self.decided:
+            said = f"{self.a if self.difference > 0 else self.b} is better"
+        span = f"{100 * self.level:g} % interval {self.low:+.3g} to {self.high:+.3g}"
+        return [
+            ("difference", f"{self.difference:+.3g}, {span}"),
+            (f"{self.a} is better", f"with probability {self.probability:.3g}"),
+            ("p-value", f"{self.p_value:.2g}"),
+            ("decision", said),
+        ]
+
+
+class Leaderboard(BaseEstimator):
+    """Rank competitors from votes, matches or orders, with intervals of scores and ranks.
+
+    An item beats another with probability 1 / (1 + exp(-difference of scores)), the model of
+    Bradley and Terry. For orders of three or more items, the next item is chosen among the
+    remaining ones with probability proportional to exp(score), the model of Plackett and Luce.
+    See the guide :doc:`/guides/leaderboard` and the chapter :doc:`/problems/votes`.
+
+    Parameters
+    ----------
+    columns : dict, optional
+        Columns of a table of votes, and options, as for :func:`rankbook.read_preferences`: for
+        example ``dict(winner="chosen", loser="other", pair_features=["length"])``.
+    ties : {"half", "drop", "davidson"}, default "half"
+        Count a tie as half a win for each side, leave ties out, or give them a probability of their
+        own (Davidson, 1970).
+    unit : str or list of str, optional
+        Column of independent units, such as judges or days. Intervals then allow votes of a unit to
+        depend on each other. By default all votes are independent.
+    lam : float > 0, optional
+        Precision of the normal prior of the scores. By default it matches the votes, equation (4)
+        of the chapter.
+    pair_lam : float > 0, default 1.0
+        Precision of the prior of the effect of a pair feature at its root mean square.
+    intervals : bool or sequence of names, default True
+        Whether to compute intervals, or the items to compute them for.
+    level : float in (0, 1), default 0.95
+    simultaneous : bool, default False
+        Whether all intervals of scores hold together with probability `level`, and likewise all
+        intervals of ranks. Otherwise each one holds with this probability.
+    rank_method : {"steps", "credible"}, default "steps"
+        "steps" makes intervals of ranks from the pairs that the votes decide. "credible" takes
+        percentiles of ranks in draws of the scores; these intervals are shorter, but if items are
+        equal they rarely contain their rank.
+    scale : {"logit", "elo"}, default "logit"
+        Unit of the scores in tables. "elo" multiplies by 400 / ln 10 and adds 1000.
+    anchor : (name, number), optional
+        An item and its score in tables. By default the mean is 0, or 1000 on the Elo scale.
+    n_draws : int >= 100, default 2000
+        Number of draws for intervals of ranks and for simultaneous intervals.
+    random_state : None, int, Generator or RandomState
+        Seed of the draws; None is seed 0.
+
+    Attributes
+    ----------
+    items_ : tuple of str
+    score_ : ndarray of shape (n,)
+        Scores in logits, minus the mean of the items that votes connect.
+    table_ : DataFrame
+        A row for each item, best first: rank, item, score, low, high, rank_low, rank_high,
+        comparisons and notes.
+    pair_table_ : DataFrame
+        Effects of the pair features: the feature, its root mean square, and the effect at it with
+        its interval, in the unit of the scores.
+    pair_coef_ : ndarray of shape (k,)
+        Effects in logits for a pair feature of 1.
+    lam_, phi_ : float
+        The precision of the prior, and the factor (3) of the chapter by which ties make votes more
+        exact.
+    tie_ : float
+        For ``ties="davidson"``, the parameter nu: two equal items tie with probability
+        nu / (2 + nu).
+    group_ : ndarray of shape (n,), int
+        Items of different groups are not connected by votes.
+    certificate_ : Certificate
+    notes_ : list of str
+        What the table does not show, such as the kind of intervals.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import rankbook as rb
+    >>> rows = [("tea", "milk")] * 9 + [("milk", "tea")] + [("tea", "water"), ("water", "tea")] * 8
+    >>> board = rb.Leaderboard().fit(pd.DataFrame(rows, columns=["winner", "loser"]))
+    >>> board.table_["item"].tolist(), board.table_["rank_high"].tolist()
+    (['tea', 'water', 'milk'], [2, 3, 3])
+    >>> board.compare("tea", "milk").decided
+    True
+    """
+
+    def __init__(  # noqa: PLR0913 -- a public parameter each
+        self,
+        *,
+        columns: dict[str, Any] | None = None,
+        ties: Literal["half", "drop", "davidson"] = "half",
+        unit: str | list[str] | None = None,
+        lam: float | None = None,
+        pair_lam: float = 1.0,
+        intervals: Any = True,
+        level: float = 0.95,
+        simultaneous: bool = False,
+        rank_method: Literal["steps", "credible"] = "steps",
+        scale: Literal["logit", "elo"] = "logit",
+        anchor: tuple[str, float] | None = None,
+        n_draws: int = 2000,
+        random_state: Seed = None,
+    ):
+        self.columns = columns
+        self.ties = ties
+        self.unit = unit
+        self.lam = lam
+        self.pair_lam = pair_lam
+        self.intervals = intervals
+        self.level = level
+        self.simultaneous = simultaneous
+        self.rank_method = rank_method
+        self.scale = scale
+        self.anchor = anchor
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def fit(self, votes: Any, y: None = None, *, unit: ArrayLike | None = None) -> "Leaderboard":
+        """Fit scores to votes or orders.
+
+        Parameters
+        ----------
+        votes : data frame, dict of columns, path, Preferences or Orders
+            A table has a row for each vote and is read like a file, see
+            :func:`rankbook.read_preferences`. In preferences, two halves of a tie are one tie.
+        y : None
+        unit : array-like of shape (m,), optional
+            The unit of each vote, in place of a column.
+
+        Raises
+        ------
+        ValueError
+            If fewer than two items are compared, or the table cannot be read. The error names the
+            row and the column.
+        """
+        self._check()
+        if isinstance(votes, Orders):
+            return self._fit_orders(votes, unit)
+        self.notes_, self.features_ = [], ()
+        found = self._read(votes, unit)
+        self._used(found.compared(), found.items)
+        if (idle := found.weight == 0).any():
+            warn(Assumption(f"votes has {idle.sum():,} rows of weight 0, which do not count."))
+            found = found.rows(~idle)
+        found = found.among(found.compared() > 0)
+        davidson = self.ties == "davidson"
+        if self.ties == "drop" and (found.tied > 0).any():
+            found = found.rows(found.tied == 0)
+            found = found.among(found.compared() > 0)
+        elif davidson and not (found.tied > 0).any():
+            raise ArgumentError("ties is 'davidson' and no vote is a tie", "'half'")
+        fit = fit_votes(found, self.lam, davidson, self.pair_lam)
+        self.items_ = tuple(map(str, range(found.n_items) if found.items is None else found.items))
+        self.lam_, self.phi_, self.certificate_ = fit.lam, fit.phi, fit.certificate
+        self.score_, self.group_ = fit.scores, fit.problem.group
+        self.pair_scale_, self.pair_coef_ = fit.problem.scale, fit.theta / fit.problem.scale
+        if davidson:
+            self.tie_ = float(np.exp(fit.w[-1]))
+        whole = bool((found.weight == np.round(found.weight)).all())
+        by_unit = found.unit is not None
+        self._infer(
+            found.compared(),
+            lambda chosen: covariance(fit, chosen, found if by_unit or not whole else None),
+            int(found.unit.max()) if by_unit else np.inf,
+        )
+        if by_unit:
+            name = (
+                "unit" if unit is not None else self.unit if isinstance(self.unit, str) else "unit"
+            )
+            said = f"votes of one {name} may depend on each other"
+            self.notes_.insert(0, f"{said} ({int(found.unit.max()) + 1:,} of them)")
+        return self
+
+    def _check(self):
+        """Check the parameters."""
+        as_choice("ties", self.ties, ("half", "drop", "davidson"))
+        as_choice("rank_method", self.rank_method, ("steps", "credible"))
+        as_choice("scale", self.scale, ("logit", "elo"))
+        if self.lam is not None:
+            as_positive("lam", self.lam)
+        as_positive("pair_lam", self.pair_lam)
+        if as_positive("level", self.level) >= 1:
+            raise ArgumentError(f"level is {self.level!r}", "a number > 0 and < 1")
+        as_flag("simultaneous", self.simultaneous)
+        as_count("n_draws", self.n_draws, low=100)
+
+    def _read(self, votes, unit):
+        """The votes as :class:`Votes`, with numbers of their units."""
+        columns, named = dict(self.columns or {}), None
+        if isinstance(votes, Preferences):
+            if columns or self.unit is not None:
+                raise ArgumentError("votes are Preferences, which have no columns", "a table")
+            given = None if unit is None else ids_of_preferences("unit", unit, votes)[1]
+            found = Votes.of_preferences(votes, given)
+            features = range(found.features.shape[1])
+            self.features_ = tuple(f"pair feature {j}" for j in features)
+            return found
+        units = [self.unit] if isinstance(self.unit, str) else list(self.unit or ())
+        if unit is not None and units:
+            raise ArgumentError(f"unit is given and self.unit is {self.unit!r}", "one of the two")
+        is_file = isinstance(votes, str | PathLike | Source)
+        source = votes if is_file else FrameSource(votes, "votes")
+        records = read_records(None, source, None, columns, units)
+        if records.form not in VOTES:
+            raise ArgumentError(
+                f"votes is a table of {records.form}",
+                "votes or matches",
+                "rb.read_orders makes orders of a table, for fit.",
+            )
+        given = records.votes()
+        if given["margin"] is not None:
+            raise ArgumentError("votes have margins", "votes without margins")
+        names = ("first", "second", "points", "n_items", "weight", "features", "items")
+        found = Votes.of(**{name: given[name] for name in names})
+        features = records.columns.get("pair_features", [])
+        features = [features] if isinstance(features, str) else list(features)
+        if records.columns.get("home_advantage"):
+            features = ["home_advantage", *features]
+        self.features_ = tuple(map(str, features))
+        if units:
+            for name in units:
+                require_ids(records.source, records.frame[name], what=f"unit {name!r}")
+            codes = [pd.factorize(records.frame[name])[0] for name in units]
+            named = np.unique(codes, axis=1, return_inverse=True)[1] if codes[1:] else codes[0]
+        elif unit is not None:
+            named = as_ids("unit", unit, len(records.frame))[1]
+        elif looks := [c for c in records.left_over if any(j in c.casefold() for j in JUDGES)]:
+            self.notes_.append(
+                f"votes count as independent; if those of one {looks[0]} resemble each other, "
+                f"intervals are too short without unit={looks[0]!r}"
+            )
+        return found if named is None else replace(found, unit=named[given["row"]])
+
+    def _used(self, compared, names):
+        """Refuse votes on fewer than two items; report items without a vote."""
+        if (compared > 0).sum() < 2:
+            raise ArgumentError(f"votes compare {(compared > 0).sum()} items", "at least two")
+        if idle := int((compared == 0).sum()):
+            warn(Assumption(f"votes has {idle} items without a comparison, which are left out."))
+
+    def _fit_orders(self, orders, unit):
+        """Fit the model of Plackett and Luce to orders."""
+        if unit is not None or self.unit is not None or self.columns:
+            raise ArgumentError("votes are Orders and unit or columns is given", "None")
+        from scipy.sparse import csr_array, eye_array
+
+        compared = np.bincount(orders.item, orders.order_weight[orders.order], orders.n_items)
+        self._used(compared, orders.items)
+        orders, compared = orders[np.flatnonzero(compared > 0)], compared[compared > 0]
+        n, X = orders.n_items, csr_array(eye_array(orders.n_items))
+        model = RankSVM(kernel="linear", loss="plackett-luce")
+        if self.lam is None:
+            match_prior(model, X, orders)
+        else:
+            model.set_params(lam=self.lam).fit(X, orders)
+        self.items_ = tuple(map(str, range(n) if orders.items is None else orders.items))
+        self.lam_, self.phi_, self.certificate_ = model.lam_, 1.0, model.certificate_
+        self.group_ = components((orders.item, n + orders.order), n + orders.n_orders)[:n]
+        self.score_, self.notes_, self.features_ = within(model.coef_, self.group_), [], ()
+        self.pair_scale_ = self.pair_coef_ = np.empty(0)
+
+        def of(chosen):
+            solution, items, *_ = solution_of(model, X)
+            root = within(posterior_root(solution, items)[0], self.group_)[chosen]
+            return root @ root.T
+
+        self._infer(compared, of, np.inf)
+        return self
+
+    def _infer(self, compared, covariance_of, df):
+        """Compute intervals and the table."""
+        n, asked = len(self.items_), self.intervals
+        self.df_, self.compared_ = df, compared
+        if isinstance(asked, bool):
+            asked = np.arange(n) if asked and n <= ALL else np.empty(0, dtype=int)
+            if self.intervals and n > ALL:
+                self.notes_.append(
+                    f"no intervals for more than {ALL:,} items; intervals=[names] computes some"
+                )
+        else:
+            asked = np.unique([self._place("intervals", name) for name in asked])
+        k = self.pair_coef_.size
+        self.chosen_, V = asked, np.empty((0, 0))
+        if asked.size or k and self.intervals is not False:
+            V = covariance_of(asked)
+        q = asked.size
+        self.covariance_, self.pair_covariance_ = V[:q, :q], V[q:, q:]
+        groups = int(self.group_.max()) + 1
+        if groups > 1:
+            self.notes_.insert(0, f"{groups} groups that no comparison connects; each has mean 0")
+        self._tabulate()
+
+    def _place(self, argument, name):
+        """Number of an item."""
+        found = self._places().get(str(name))
+        if found is None:
+            raise unknown_name(argument, str(name), self.items_)
+        return found
+
+    def _places(self):
+        return {name: i for i, name in enumerate(self.items_)}
+
+    def _draws(self):
+        """Draws (q, R) of the scores minus their estimates."""
+        e, Q = np.linalg.eigh(self.covariance_)
+        rng = np.random.default_rng(as_seed(self.random_state))
+        moved = (Q * np.sqrt(e.clip(0))) @ rng.normal(size=(e.size, self.n_draws))
+        if np.isfinite(self.df_):
+            moved = moved / np.sqrt(rng.chisquare(self.df_, self.n_draws) / self.df_)
+        return moved
+
+    def _quantile(self):
+        """Quantile of a single two-sided interval."""
+        at = (1 + self.level) / 2
+        return student.ppf(at, self.df_) if np.isfinite(self.df_) else norm.ppf(at)
+
+    def _deviations(self):
+        """Deviations (q, q) of differences, infinite between groups and for identical items."""
+        V, group = self.covariance_, self.group_[self.chosen_]
+        own = np.diag(V)
+        square = own[:, None] + own - 2 * V
+        known = (group[:, None] == group) & (square > 1e-12 * own.max())
+        return np.sqrt(np.where(known, square, np.inf))
+
+    def _unit(self):
+        """Factor and offset from logits to the scale of the tables."""
+        factor, offset = (ELO, 1000.0) if self.scale == "elo" else (1.0, 0.0)
+        if self.anchor is not None:
+            name, value = self.anchor
+            offset = float(value) - factor * self.score_[self._place("anchor", name)]
+        return factor, offset
+
+    def _tabulate(self):
+        """Make `table_` and `pair_table_`."""
+        n, chosen = len(self.items_), self.chosen_
+        factor, offset = self._unit()
+        place = ranks(self.score_)
+        columns = dict(rank=place, item=self.items_, score=factor * self.score_ + offset)
+        quantile = self._quantile()
+        if chosen.size:
+            low, high = np.full((2, n), np.nan)
+            deviation, of_scores = np.sqrt(np.diag(self.covariance_).clip(0)), quantile
+            is_all = chosen.size == n
+            draws = self._draws() if is_all or self.simultaneous else None
+            if self.simultaneous:
+                ratio = (np.abs(draws) / deviation[:, None]).max(axis=0)
+                of_scores = np.quantile(ratio, self.level, method="higher")
+            low[chosen] = columns["score"][chosen] - factor * of_scores * deviation
+            high[chosen] = columns["score"][chosen] + factor * of_scores * deviation
+            columns |= dict(low=low, high=high)
+            if is_all:
+                best, worst = self._rank_intervals(draws)
+                columns |= dict(rank_low=best, rank_high=worst)
+        columns |= dict(comparisons=self.compared_, notes=self._item_notes())
+        table = pd.DataFrame(columns)
+        self.table_ = table.sort_values("rank", kind="stable", ignore_index=True)
+        effect = factor * self.pair_coef_ * self.pair_scale_
+        pair = dict(feature=self.features_, per=self.pair_scale_, effect=effect)
+        if self.pair_covariance_.size:
+            reach = quantile * factor * np.sqrt(np.diag(self.pair_covariance_))
+            pair |= dict(low=effect - reach, high=effect + reach)
+        self.pair_table_ = pd.DataFrame(pair)
+
+    def _rank_intervals(self, draws):
+        """Lowest and highest rank (n,) of each item."""
+        if self.rank_method == "credible":
+            if self.simultaneous:
+                raise ArgumentError("rank_method is 'credible' and simultaneous is True", "False")
+            drawn = np.array([ranks(self.score_ + each) for each in draws.T])
+            ends = np.quantile(drawn, [(1 - self.level) / 2, (1 + self.level) / 2], axis=0)
+            return np.floor(ends[0]).astype(int), np.ceil(ends[1]).astype(int)
+        seconds = 4e-10 * 4 * len(self.items_) ** 2 * self.n_draws
+        with announce_time(seconds, "intervals of ranks", "pass intervals=[names]"):
+            deviation = self._deviations()
+            decided = stepped_down(self.score_, draws, deviation, self.level, self.simultaneous)
+        return rank_ends(decided)
+
+    def _item_notes(self):
+        """What is to be said of each item, mostly nothing."""
+        few = np.where(self.compared_ < FEW, "few comparisons", "")
+        return few.tolist()
+
+    def compare(self, a: str, b: str) -> Comparison:
+        """Compare two items: the difference of their scores, with an interval and a p-value.
+
+        Raises
+        ------
+        ValueError
+            If an item is unknown or has no interval, or no votes connect the two.
+        """
+        check_is_fitted(self)
+        at = [self._place(name, value) for name, value in (("a", a), ("b", b))]
+        if at[0] == at[1]:
+            raise ArgumentError(f"a and b are both {a!r}", "two different items")
+        if self.group_[at[0]] != self.group_[at[1]]:
+            raise ArgumentError(f"{a!r} and {b!r} are not connected by votes", "items of one group")
+        missing = [self.items_[i] for i in at if i not in self.chosen_]
+        if missing:
+            raise ArgumentError(
+                f"{missing[0]!r} has no interval", f"intervals={[str(a), str(b)]!r}"
+            )
+        i, j = np.searchsorted(self.chosen_, at)
+        V, factor = self.covariance_, self._unit()[0]
+        deviation = float(np.sqrt(max(V[i, i] + V[j, j] - 2 * V[i, j], 0.0)))
+        difference = float(self.score_[at[0]] - self.score_[at[1]])
+        law = student(self.df_) if np.isfinite(self.df_) else norm()
+        above = float(law.cdf(difference / deviation)) if deviation > 0 else 0.5
+        reach = factor * self._quantile() * deviation
+        lead = factor * difference
+        p_value = 2 * min(above, 1 - above)
+        return Comparison(
+            str(a), str(b), lead, lead - reach, lead + reach, above, p_value, self.level
+        )
+
+    def predict(self, items: Any) -> np.ndarray:
+        """Scores (q,) of items by name, in logits."""
+        check_is_fitted(self)
+        return self.score_[[self._place("items", name) for name in np.atleast_1d(items)]]
+
+    def predict_proba(self, a: Any, b: Any, pair_features: ArrayLike | None = None) -> np.ndarray:
+        """Probabilities of the outcomes of votes.
+
+        Parameters
+        ----------
+        a, b : str, or sequences of q names
+        pair_features : array-like of shape (k,) or (q, k), optional
+            As seen from `a`; 0 by default.
+
+        Returns
+        -------
+        ndarray of shape (q, 2) or (q, 3)
+            Probabilities that `a` wins and that `b` wins; for ``ties="davidson"`` that `a` wins,
+            that they tie and that `b` wins.
+        """
+        t = self.predict(a) - self.predict(b)
+        if pair_features is not None:
+            given = np.asarray(pair_features, dtype=float)
+            if given.shape[-1:] != self.pair_coef_.shape:
+                raise ArgumentError(
+                    f"pair_features has shape {given.shape}", f"{self.pair_coef_.size} columns"
+                )
+            t = t + given @ self.pair_coef_
+        if self.ties != "davidson":
+            return np.column_stack([expit(t), expit(-t)])
+        value = np.column_stack([t / 2, np.full_like(t, np.log(self.tie_)), -t / 2])
+        value = np.exp(value - value.max(axis=1, keepdims=True))
+        return value / value.sum(axis=1, keepdims=True)
+
+    def score(self, votes: Any, y: None = None) -> float:
+        """Mean log-likelihood of a vote, the negative log loss. A tie counts as two half votes.
+
+        Items that the model does not know, or that its votes do not connect, are refused.
+        """
+        check_is_fitted(self)
+        fresh = Leaderboard(columns=self.columns)
+        fresh.notes_ = []
+        found = fresh._read(votes, None)
+        names = range(found.n_items) if found.items is None else found.items
+        place = np.array([self._place("votes", name) for name in names])
+        a, b = place[found.first], place[found.second]
+        t = self.score_[a] - self.score_[b] + found.features @ self.pair_coef_
+        if self.ties == "davidson":
+            lean, eta = found.points - found.weight / 2, np.log(self.tie_)
+            loss = found.weight * np.logaddexp(np.logaddexp(t / 2, -t / 2), eta)
+            loss -= lean * t + found.tied * eta
+        else:
+            loss = found.weight * np.logaddexp(0, t) - found.points * t
+        return float(-loss.sum() / found.weight.sum())
+
+    def top(self, k: int = 1) -> pd.Series:
+        """Probability of each item to be among the first k, from draws of the scores."""
+        check_is_fitted(self)
+        if self.chosen_.size < len(self.items_):
+            raise ArgumentError("not all items have intervals", "intervals=True, and fewer items")
+        k = as_count("k", k, low=1)
+        drawn = self.score_[:, None] + self._draws()
+        first = (-drawn).argsort(axis=0)[:k]
+        share = np.bincount(first.ravel(), minlength=len(self.items_)) / self.n_draws
+        found = pd.Series(share, pd.Index(self.items_, name="item"), name=f"first {k}")
+        return found.sort_values(ascending=False, kind="stable")
+
+    def _cells(self, most=None):
+        """Head and rows of the table as text."""
+        table = self.table_ if most is None else self.table_.head(most)
+        digits = 0 if self.scale == "elo" else 3
+        number = lambda value: f"{value:+.{digits}f}" if self.scale == "logit" else f"{value:.0f}"
+        span = lambda low, high: f"{low}" if low == high else f"{low} to {high}"
+        has = lambda name: name in table
+        heads = ["rank", "item", "score", *["interval"] * has("low"), *["ranks"] * has("rank_low")]
+        rows = [[*heads, "comparisons", *["notes"] * table["notes"].astype(bool).any()]]
+        for row in table.itertuples():
+            cells = [str(row.rank), row.item, number(row.score)]
+            if has("low"):
+                cells.append(
+                    "" if np.isnan(row.low) else f"{number(row.low)} to {number(row.high)}"
+                )
+            if has("rank_low"):
+                cells.append(span(row.rank_low, row.rank_high))
+            rows.append([*cells, f"{row.comparisons:g}", *[row.notes] * ("notes" in rows[0])])
+        return rows
+
+    @property
+    def remark(self) -> str:
+        """What the intervals mean, the effects of pair features, and notes."""
+        said = []
+        if self.chosen_.size:
+            which = "all intervals together" if self.simultaneous else "each interval"
+            said.append(f"{100 * self.level:g} % for {which}")
+        for row in self.pair_table_.itertuples():
+            span = f" ({row.low:+.3f} to {row.high:+.3f})" if "low" in self.pair_table_ else ""
+            per = "" if row.per == 1 else f" per {row.per:.4g}"
+            said.append(f"{row.feature} {row.effect:+.3f}{span}{per}")
+        return "; ".join([*said, *self.notes_])
+
+    def to_markdown(self) -> str:
+        """The table in Markdown, with the remark below it."""
+        check_is_fitted(self)
+        head, *rows = self._cells()
+        line = lambda cells: "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
+        return "\n".join([line(head), line(["---"] * len(head)), *map(line, rows), "", self.remark])
+
+    def __str__(self) -> str:
+        if not hasattr(self, "table_"):
+            return repr(self)
+        return f"{as_text(self._cells(MOST))}\n({self.remark})"
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "table_"):
+            return as_html([(type(self).__name__, "not fitted")])
+        return f"{as_html(self._cells(MOST))}<p>({self.remark})</p>"
