@@ -153,7 +153,7 @@ class Leaderboard(BaseEstimator):
     --------
     >>> import pandas as pd
     >>> import rankbook as rb
-    >>> rows = [("tea", "milk")] * 9 + [("milk", "tea")] + [("tea", "water"), ("water", "tea")] * 8
+    >>> rows = [("tea", "milk")] * 19 + [("milk", "tea")] + [("tea", "water"), ("water", "tea")] * 8
     >>> board = rb.Leaderboard().fit(pd.DataFrame(rows, columns=["winner", "loser"]))
     >>> board.table_["item"].tolist(), board.table_["rank_high"].tolist()
     (['tea', 'water', 'milk'], [2, 3, 3])
