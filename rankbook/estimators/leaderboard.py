@@ -156,7 +156,7 @@ class Leaderboard(BaseEstimator):
     >>> rows = [("tea", "milk")] * 19 + [("milk", "tea")] + [("tea", "water"), ("water", "tea")] * 8
     >>> board = rb.Leaderboard().fit(pd.DataFrame(rows, columns=["winner", "loser"]))
     >>> board.table_["item"].tolist(), board.table_["rank_high"].tolist()
-    (['tea', 'water', 'milk'], [2, 3, 3])
+    (['tea', 'water', 'milk'], [2, 2, 3])
     >>> board.compare("tea", "milk").decided
     True
     """
