@@ -26,10 +26,10 @@ from ..base.progress import for_worker, interruptible
 from ..base.tables import as_html, as_text
 from ..base.types import Items, Seed
 from ..base.validation import as_choice, as_count, as_flag, as_jobs, as_positive
+from .rank_sets import rank_ends, ranks, stepped_down
 from .rankrls import RankRLSBase
 from .ranksvm import RankSVM, RankSVMCV
 from ..kernels.items import matvec, rmatvec
-from ..metrics.queries import RankedLists
 from ..preferences.events import ids_of_preferences, index_of, is_numbered, tie_halves
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
@@ -46,22 +46,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # %% auto #0
-__all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'COMPILING', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'FITS', 'ranks',
-           'half_width', 'pair_deviations', 'scaled', 'decisions', 'problem_target', 'compared_groups',
-           'determined_groups', 'within_groups', 'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits',
-           'refitted', 'refits', 'resampled_scores', 'bootstrap_draws', 'matched_prior', 'posterior_root',
-           'seconds_of_root', 'posterior_draws', 'solution_of', 'training_names', 'chosen_method', 'order_intervals',
-           'seconds_of_match', 'match_prior', 'matched_fits']
+__all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'COMPILING', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'FITS', 'half_width',
+           'pair_deviations', 'problem_target', 'compared_groups', 'determined_groups', 'within_groups', 'ScoreDraws',
+           'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits', 'resampled_scores',
+           'bootstrap_draws', 'matched_prior', 'posterior_root', 'seconds_of_root', 'posterior_draws', 'solution_of',
+           'training_names', 'chosen_method', 'order_intervals', 'seconds_of_match', 'match_prior', 'matched_fits']
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi10
-def ranks(score):
-    """Ranks (p,) of scores: one more than the number of higher scores, with the ties of `rank`."""
-    lists, found = RankedLists(score, score), np.empty(score.size, dtype=np.intp)
-    sizes = lists.chain_size
-    found[lists.order] = 1 + np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return found
-
-
 def half_width(draws):
     """Half the width of the middle 68.27 % of draws (..., R), the deviation of normal draws."""
     low, high = np.quantile(draws, norm.cdf([-1.0, 1.0]), axis=-1)
@@ -69,7 +60,7 @@ def half_width(draws):
 
 
 def pair_deviations(moved, group, deviation_of):
-    """Deviations of differences of scores, and largest ratios of draws to these deviations.
+    """Deviations (p, p) of differences of scores, infinite for different groups and if unknown.
 
     Parameters
     ----------
@@ -79,38 +70,14 @@ def pair_deviations(moved, group, deviation_of):
     deviation_of : callable
         Function of an item's index, the indices of s other items, and draws (s, R) of the
         differences. Returns the deviations (s,) of the differences, 0 if unknown.
-
-    Returns
-    -------
-    deviation : ndarray of shape (p, p)
-        Infinite for items of different groups, and if unknown.
-    ratio : ndarray of shape (p, R)
-        The largest absolute difference of each item and another, over its deviation. O(p^2 R).
     """
-    deviation, ratio = np.full((len(moved),) * 2, np.inf), np.zeros(moved.shape)
+    deviation = np.full((len(moved),) * 2, np.inf)
     for i in range(len(moved)):
         others = np.flatnonzero((group == group[i]) & (np.arange(len(moved)) != i))
         if others.size:
-            differences = moved[i] - moved[others]
-            found = deviation_of(i, others, differences)
+            found = deviation_of(i, others, moved[i] - moved[others])
             deviation[i, others] = np.where(found > 0, found, np.inf)
-            ratio[i] = (np.abs(differences) / deviation[i, others][:, None]).max(axis=0)
-    return deviation, ratio
-
-
-def scaled(factor, deviation):
-    """Product of a factor and deviations, infinite if the deviation is infinite."""
-    finite = np.isfinite(deviation)
-    return np.multiply(factor, deviation, out=np.full_like(deviation, np.inf), where=finite)
-
-
-def decisions(score, bound):
-    """Signs (p, p) of the score differences of row and column that exceed the bound, else 0.
-
-    Scores are (p,) and bounds (p, p).
-    """
-    difference = score[:, None] - score
-    return np.where(np.abs(difference) > bound, np.sign(difference), 0).astype(np.int8)
+    return deviation
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi13
 def problem_target(problem):
@@ -211,8 +178,8 @@ class ScoreDraws:
     moved : ndarray of shape (p, R)
     width : ndarray of shape (p,)
         Deviations of the scores, infinite if unknown.
-    deviation, ratio : ndarrays of shape (p, p) and (p, R)
-        Results of :func:`pair_deviations`.
+    deviation : ndarray of shape (p, p)
+        Result of :func:`pair_deviations`.
     """
 
     predicted: np.ndarray
@@ -221,33 +188,30 @@ class ScoreDraws:
     moved: np.ndarray
     width: np.ndarray
     deviation: np.ndarray
-    ratio: np.ndarray
 
     @classmethod
     def of(cls, predicted, group, moved, width, deviation_of):
         """Create it from draws minus the estimates, `moved`; see :func:`pair_deviations`."""
         alone = (np.bincount(group)[group] == 1) & (group.size > 1)
         width = np.where((width > 0) & ~alone, width, np.inf)
-        found = pair_deviations(moved, group, deviation_of)
-        return cls(predicted, within_groups(predicted, group), group, moved, width, *found)
+        deviation = pair_deviations(moved, group, deviation_of)
+        return cls(predicted, within_groups(predicted, group), group, moved, width, deviation)
 
     def intervals(self, level, simultaneous):
         """Scores, their intervals, ranks, their intervals, decisions and groups, as arrays."""
-        largest = lambda ratio: np.quantile(ratio, level, axis=-1, method="higher", keepdims=True)
+        score, quantile = self.score, norm.ppf((1 + level) / 2)
+        sure = stepped_down(score, self.moved, self.deviation, level, simultaneous)
+        decided, of_scores = sure, quantile
         if simultaneous:
-            of_scores = largest((np.abs(self.moved) / self.width[:, None]).max(axis=0))
-            of_pairs = of_ranks = largest(self.ratio.max(axis=0))
+            ratio = (np.abs(self.moved) / self.width[:, None]).max(axis=0)
+            of_scores = np.quantile(ratio, level, method="higher")
         else:
-            of_scores = of_pairs = norm.ppf((1 + level) / 2)
-            of_ranks = largest(self.ratio)
-        reach = scaled(of_scores, self.width)
-        decided, sure = (
-            decisions(self.score, scaled(factor, self.deviation)) for factor in (of_pairs, of_ranks)
-        )
-        low, high = 1 + (sure < 0).sum(axis=1), len(sure) - (sure > 0).sum(axis=1)
-        found = self.score, self.score - reach, self.score + reach
-        found = *found, ranks(self.predicted), low, high, decided, self.group
-        return tuple(locked(each) for each in found)
+            difference = score[:, None] - score
+            exceeds = np.abs(difference) > quantile * self.deviation
+            decided = np.where(exceeds, np.sign(difference), 0).astype(np.int8)
+        reach = of_scores * self.width
+        found = score, score - reach, score + reach, ranks(self.predicted), *rank_ends(sure)
+        return tuple(locked(each) for each in (*found, decided, self.group))
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi17
 MOST = 40  # largest number of rows of a table
@@ -827,10 +791,10 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     Notes
     -----
     Scores are determined only up to a constant, so intervals refer to scores minus their mean over
-    the items. The interval of a rank follows from simultaneous intervals of the differences between
-    the item's score and all others (Mogstad, Romano, Shaikh and Wilhelm, 2024, "Inference for
-    ranks"), or of all pairs if `simultaneous`. O(p^2 n_resamples), and a refit for each resample,
-    or for "laplace" O(n d^2 + d^3).
+    the items. The interval of a rank follows from decisions on the pairs of the item and all
+    others, which are all right with probability `level` (Mogstad, Romano, Shaikh and Wilhelm, 2024,
+    "Inference for ranks"), or from decisions on all pairs if `simultaneous`.
+    O(p^2 n_resamples), and a refit for each resample, or for "laplace" O(n d^2 + d^3).
 
     Examples
     --------
