@@ -26,8 +26,8 @@ from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from ..preferences.votes import Votes
 from ..problems.scale import components
-from ..problems.votes import covariance, fit_votes, within
-from .order_intervals import match_prior, posterior_root, solution_of
+from ..problems.votes import covariance, fit_votes, resampled, within
+from .order_intervals import half_width, match_prior, posterior_root, solution_of
 from .rank_sets import rank_ends, ranks, stepped_down
 from .ranksvm import RankSVM
 
@@ -81,6 +81,68 @@ class Comparison(Tabled):
         ]
 
 
+@dataclass(frozen=True, eq=False)
+class NormalErrors:
+    """Normal errors of q estimates, or those of the t distribution with df degrees of freedom."""
+
+    covariance: np.ndarray
+    df: float = np.inf
+
+    @property
+    def law(self):
+        """Distribution of an error over its deviation."""
+        return student(self.df) if np.isfinite(self.df) else norm()
+
+    @property
+    def size(self):
+        """Number of estimates."""
+        return len(self.covariance)
+
+    def deviations(self):
+        """Deviations (q,) of the estimates."""
+        return np.sqrt(np.diag(self.covariance).clip(0))
+
+    def of_differences(self, q):
+        """Deviations (q, q) of the differences of the first q estimates, 0 for rounding errors."""
+        V = self.covariance[:q, :q]
+        square = np.diag(V)[:, None] + np.diag(V) - 2 * V
+        return np.sqrt(np.where(square > 1e-12 * np.diag(V).max(initial=0.0), square, 0.0))
+
+    def draws(self, q, number, seed):
+        """Draws (q, number) of the first q errors."""
+        e, Q = np.linalg.eigh(self.covariance[:q, :q])
+        rng = np.random.default_rng(seed)
+        moved = (Q * np.sqrt(e.clip(0))) @ rng.normal(size=(q, number))
+        if np.isfinite(self.df):
+            moved = moved / np.sqrt(rng.chisquare(self.df, number) / self.df)
+        return moved
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnErrors:
+    """Errors (q, R) in resamples."""
+
+    moved: np.ndarray
+    law = norm()
+
+    @property
+    def size(self):
+        """Number of estimates."""
+        return len(self.moved)
+
+    def deviations(self):
+        """Deviations (q,) of the estimates, half the width of the middle 68.27 % of resamples."""
+        return half_width(self.moved)
+
+    def of_differences(self, q):
+        """Deviations (q, q) of the differences of the first q estimates."""
+        return np.array([half_width(self.moved[:q] - each) for each in self.moved[:q]])
+
+    def draws(self, q, number, seed):
+        """The errors (q, R) of the first q estimates in all resamples."""
+        return self.moved[:q]
+
+
 class Leaderboard(BaseEstimator):
     """Rank competitors from votes, matches or orders, with intervals of scores and ranks.
 
@@ -111,6 +173,10 @@ class Leaderboard(BaseEstimator):
     simultaneous : bool, default False
         Whether all intervals of scores hold together with probability `level`, and likewise all
         intervals of ranks. Otherwise each one holds with this probability.
+    method : {"laplace", "bootstrap"}, default "laplace"
+        "laplace" is the normal approximation of the posterior, with the covariance (5) of the
+        chapter if there are units. "bootstrap" fits the scores again to `n_draws` samples of votes
+        or units with the same prior.
     rank_method : {"steps", "credible"}, default "steps"
         "steps" makes intervals of ranks from the pairs that the votes decide. "credible" takes
         percentiles of ranks in draws of the scores; these intervals are shorter, but if items are
@@ -120,7 +186,7 @@ class Leaderboard(BaseEstimator):
     anchor : (name, number), optional
         An item and its score in tables. By default the mean is 0, or 1000 on the Elo scale.
     n_draws : int >= 100, default 2000
-        Number of draws for intervals of ranks and for simultaneous intervals.
+        Number of draws for intervals of ranks, for simultaneous intervals and for the bootstrap.
     random_state : None, int, Generator or RandomState
         Seed of the draws; None is seed 0.
 
@@ -172,6 +238,7 @@ class Leaderboard(BaseEstimator):
         intervals: Any = True,
         level: float = 0.95,
         simultaneous: bool = False,
+        method: Literal["laplace", "bootstrap"] = "laplace",
         rank_method: Literal["steps", "credible"] = "steps",
         scale: Literal["logit", "elo"] = "logit",
         anchor: tuple[str, float] | None = None,
@@ -186,6 +253,7 @@ class Leaderboard(BaseEstimator):
         self.intervals = intervals
         self.level = level
         self.simultaneous = simultaneous
+        self.method = method
         self.rank_method = rank_method
         self.scale = scale
         self.anchor = anchor
@@ -233,24 +301,36 @@ class Leaderboard(BaseEstimator):
         self.pair_scale_, self.pair_coef_ = fit.problem.scale, fit.theta / fit.problem.scale
         if davidson:
             self.tie_ = float(np.exp(fit.w[-1]))
-        whole = bool((found.weight == np.round(found.weight)).all())
-        by_unit = found.unit is not None
-        self._infer(
-            found.compared(),
-            lambda chosen: covariance(fit, chosen, found if by_unit or not whole else None),
-            int(found.unit.max()) if by_unit else np.inf,
-        )
+        whole, by_unit = (found.weight == np.round(found.weight)).all(), found.unit is not None
+        r = int(found.unit.max()) + 1 if by_unit else 0
+        if by_unit and r < 2:
+            raise ArgumentError("unit has one value", "at least two units")
+
+        def errors(chosen):
+            if self.method == "laplace":
+                V = covariance(fit, chosen, None if whole and not by_unit else found)
+                return NormalErrors(V, r - 1 if by_unit else np.inf)
+            moved, n = (
+                resampled(fit, found, self.n_draws, as_seed(self.random_state)),
+                found.n_items,
+            )
+            moved = moved[: n + fit.problem.k]
+            moved[:n] = within(moved[:n], fit.problem.group)
+            return DrawnErrors(moved[np.r_[chosen, n : len(moved)]])
+
+        self._infer(found.compared(), errors)
         if by_unit:
             name = (
                 "unit" if unit is not None else self.unit if isinstance(self.unit, str) else "unit"
             )
             said = f"votes of one {name} may depend on each other"
-            self.notes_.insert(0, f"{said} ({int(found.unit.max()) + 1:,} of them)")
+            self.notes_.insert(0, f"{said} ({r:,} of them)")
         return self
 
     def _check(self):
         """Check the parameters."""
         as_choice("ties", self.ties, ("half", "drop", "davidson"))
+        as_choice("method", self.method, ("laplace", "bootstrap"))
         as_choice("rank_method", self.rank_method, ("steps", "credible"))
         as_choice("scale", self.scale, ("logit", "elo"))
         if self.lam is not None:
@@ -336,32 +416,36 @@ class Leaderboard(BaseEstimator):
         self.score_, self.notes_, self.features_ = within(model.coef_, self.group_), [], ()
         self.pair_scale_ = self.pair_coef_ = np.empty(0)
 
-        def of(chosen):
+        if self.method != "laplace":
+            raise ArgumentError(
+                f"votes are Orders and method is {self.method!r}",
+                "'laplace'",
+                "rb.order_intervals resamples orders.",
+            )
+
+        def errors(chosen):
             solution, items, *_ = solution_of(model, X)
             root = within(posterior_root(solution, items)[0], self.group_)[chosen]
-            return root @ root.T
+            return NormalErrors(root @ root.T)
 
-        self._infer(compared, of, np.inf)
+        self._infer(compared, errors)
         return self
 
-    def _infer(self, compared, covariance_of, df):
-        """Compute intervals and the table."""
+    def _infer(self, compared, errors):
+        """Compute intervals and the table; `errors` is a function of the chosen items."""
         n, asked = len(self.items_), self.intervals
-        self.df_, self.compared_ = df, compared
+        self.compared_ = compared
         if isinstance(asked, bool):
-            asked = np.arange(n) if asked and n <= ALL else np.empty(0, dtype=int)
-            if self.intervals and n > ALL:
+            if asked and n > ALL:
                 self.notes_.append(
                     f"no intervals for more than {ALL:,} items; intervals=[names] computes some"
                 )
+            asked = np.arange(n if asked and n <= ALL else 0)
         else:
             asked = np.unique([self._place("intervals", name) for name in asked])
-        k = self.pair_coef_.size
-        self.chosen_, V = asked, np.empty((0, 0))
-        if asked.size or k and self.intervals is not False:
-            V = covariance_of(asked)
-        q = asked.size
-        self.covariance_, self.pair_covariance_ = V[:q, :q], V[q:, q:]
+        self.chosen_, self.errors_ = asked, None
+        if self.intervals is not False and asked.size + self.pair_coef_.size:
+            self.errors_ = errors(asked)
         groups = int(self.group_.max()) + 1
         if groups > 1:
             self.notes_.insert(0, f"{groups} groups that no comparison connects; each has mean 0")
@@ -378,26 +462,8 @@ class Leaderboard(BaseEstimator):
         return {name: i for i, name in enumerate(self.items_)}
 
     def _draws(self):
-        """Draws (q, R) of the scores minus their estimates."""
-        e, Q = np.linalg.eigh(self.covariance_)
-        rng = np.random.default_rng(as_seed(self.random_state))
-        moved = (Q * np.sqrt(e.clip(0))) @ rng.normal(size=(e.size, self.n_draws))
-        if np.isfinite(self.df_):
-            moved = moved / np.sqrt(rng.chisquare(self.df_, self.n_draws) / self.df_)
-        return moved
-
-    def _quantile(self):
-        """Quantile of a single two-sided interval."""
-        at = (1 + self.level) / 2
-        return student.ppf(at, self.df_) if np.isfinite(self.df_) else norm.ppf(at)
-
-    def _deviations(self):
-        """Deviations (q, q) of differences, infinite between groups and for identical items."""
-        V, group = self.covariance_, self.group_[self.chosen_]
-        own = np.diag(V)
-        square = own[:, None] + own - 2 * V
-        known = (group[:, None] == group) & (square > 1e-12 * own.max())
-        return np.sqrt(np.where(known, square, np.inf))
+        """Draws (q, R) of the errors of the scores with intervals."""
+        return self.errors_.draws(self.chosen_.size, self.n_draws, as_seed(self.random_state))
 
     def _unit(self):
         """Factor and offset from logits to the scale of the tables."""
@@ -413,18 +479,19 @@ class Leaderboard(BaseEstimator):
         factor, offset = self._unit()
         place = ranks(self.score_)
         columns = dict(rank=place, item=self.items_, score=factor * self.score_ + offset)
-        quantile = self._quantile()
+        at, is_all = (1 + self.level) / 2, chosen.size == n
+        if self.errors_ is not None:
+            reach = factor * self.errors_.law.ppf(at) * self.errors_.deviations()
+            of_effects = reach[chosen.size :]
         if chosen.size:
-            low, high = np.full((2, n), np.nan)
-            deviation, of_scores = np.sqrt(np.diag(self.covariance_).clip(0)), quantile
-            is_all = chosen.size == n
             draws = self._draws() if is_all or self.simultaneous else None
             if self.simultaneous:
+                deviation = self.errors_.deviations()[: chosen.size]
                 ratio = (np.abs(draws) / deviation[:, None]).max(axis=0)
-                of_scores = np.quantile(ratio, self.level, method="higher")
-            low[chosen] = columns["score"][chosen] - factor * of_scores * deviation
-            high[chosen] = columns["score"][chosen] + factor * of_scores * deviation
-            columns |= dict(low=low, high=high)
+                reach = factor * deviation * np.quantile(ratio, self.level, method="higher")
+            span = np.full(n, np.nan)
+            span[chosen] = reach[: chosen.size]
+            columns |= dict(low=columns["score"] - span, high=columns["score"] + span)
             if is_all:
                 best, worst = self._rank_intervals(draws)
                 columns |= dict(rank_low=best, rank_high=worst)
@@ -433,9 +500,8 @@ class Leaderboard(BaseEstimator):
         self.table_ = table.sort_values("rank", kind="stable", ignore_index=True)
         effect = factor * self.pair_coef_ * self.pair_scale_
         pair = dict(feature=self.features_, per=self.pair_scale_, effect=effect)
-        if self.pair_covariance_.size:
-            reach = quantile * factor * np.sqrt(np.diag(self.pair_covariance_))
-            pair |= dict(low=effect - reach, high=effect + reach)
+        if self.errors_ is not None:
+            pair |= dict(low=effect - of_effects, high=effect + of_effects)
         self.pair_table_ = pd.DataFrame(pair)
 
     def _rank_intervals(self, draws):
@@ -448,7 +514,9 @@ class Leaderboard(BaseEstimator):
             return np.floor(ends[0]).astype(int), np.ceil(ends[1]).astype(int)
         seconds = 4e-10 * 4 * len(self.items_) ** 2 * self.n_draws
         with announce_time(seconds, "intervals of ranks", "pass intervals=[names]"):
-            deviation = self._deviations()
+            deviation = self.errors_.of_differences(len(self.items_))
+            apart = (deviation == 0) | (self.group_[:, None] != self.group_)
+            deviation = np.where(apart, np.inf, deviation)
             decided = stepped_down(self.score_, draws, deviation, self.level, self.simultaneous)
         return rank_ends(decided)
 
@@ -476,13 +544,12 @@ class Leaderboard(BaseEstimator):
             raise ArgumentError(
                 f"{missing[0]!r} has no interval", f"intervals={[str(a), str(b)]!r}"
             )
-        i, j = np.searchsorted(self.chosen_, at)
-        V, factor = self.covariance_, self._unit()[0]
-        deviation = float(np.sqrt(max(V[i, i] + V[j, j] - 2 * V[i, j], 0.0)))
-        difference = float(self.score_[at[0]] - self.score_[at[1]])
-        law = student(self.df_) if np.isfinite(self.df_) else norm()
+        at = np.searchsorted(self.chosen_, at)
+        deviation = float(self.errors_.of_differences(self.chosen_.size)[tuple(at)])
+        law, factor = self.errors_.law, self._unit()[0]
+        difference = float(np.subtract(*self.predict([a, b])))
         above = float(law.cdf(difference / deviation)) if deviation > 0 else 0.5
-        reach = factor * self._quantile() * deviation
+        reach = float(factor * law.ppf((1 + self.level) / 2) * deviation)
         lead = factor * difference
         p_value = 2 * min(above, 1 - above)
         return Comparison(
@@ -552,7 +619,7 @@ class Leaderboard(BaseEstimator):
         k = as_count("k", k, low=1)
         drawn = self.score_[:, None] + self._draws()
         first = (-drawn).argsort(axis=0)[:k]
-        share = np.bincount(first.ravel(), minlength=len(self.items_)) / self.n_draws
+        share = np.bincount(first.ravel(), minlength=len(self.items_)) / drawn.shape[1]
         found = pd.Series(share, pd.Index(self.items_, name="item"), name=f"first {k}")
         return found.sort_values(ascending=False, kind="stable")
 
@@ -564,7 +631,7 @@ class Leaderboard(BaseEstimator):
         span = lambda low, high: f"{low}" if low == high else f"{low} to {high}"
         has = lambda name: name in table
         heads = ["rank", "item", "score", *["interval"] * has("low"), *["ranks"] * has("rank_low")]
-        rows = [[*heads, "comparisons", *["notes"] * table["notes"].astype(bool).any()]]
+        rows = [[*heads, "comparisons", *["notes"] * bool(table["notes"].any())]]
         for row in table.itertuples():
             cells = [str(row.rank), row.item, number(row.score)]
             if has("low"):

@@ -105,10 +105,19 @@ class Votes:
         ends, weight = np.r_[self.first, self.second], np.r_[self.weight, self.weight]
         return np.bincount(ends, weight, self.n_items)
 
-    def summed(self):
-        """Equal votes as one row, the item with the lower number first; without units.
+    def kinds(self):
+        """Equal votes as rows of their own, the item with the lower number first.
 
-        Votes are not summed if a sample of them has mostly distinct features. O(m).
+        Votes are not joined if a sample of them has mostly distinct features. O(m).
+
+        Returns
+        -------
+        found : Votes
+            A row of each kind, whose counts are those of all votes of the kind; without units.
+        kind : ndarray of shape (m,), int
+            The row of each vote.
+        points : ndarray of shape (m,)
+            Points of the first item of that row.
         """
         from pandas import factorize
 
@@ -116,7 +125,7 @@ class Votes:
         if features.size:
             some = features[:: max(1, len(features) // SAMPLE)]
             if len(np.unique(some, axis=0)) > FEW * len(some):
-                return replace(self, unit=None)
+                return replace(self, unit=None), np.arange(len(self)), self.points
         swap = self.first > self.second
         low, high = np.where(swap, (self.second, self.first), (self.first, self.second))
         key = low.astype(np.int64) * self.n_items + high
@@ -126,11 +135,10 @@ class Votes:
             for column in features.T:
                 code, values = factorize(column)
                 key = factorize(key)[0] * len(values) + code
-        code, found = factorize(key)
+        kind, found = factorize(key)
         at = np.empty(len(found), dtype=np.intp)
-        at[code[::-1]] = np.arange(len(key))[::-1]  # the first row of each kind
-        weight, points, tied = (
-            np.bincount(code, each, len(found)) for each in (self.weight, points, self.tied)
-        )
+        at[kind[::-1]] = np.arange(len(key))[::-1]  # the first vote of each kind
+        counts = (np.bincount(kind, each, len(found)) for each in (self.weight, points, self.tied))
         ends = np.ascontiguousarray(low[at]), np.ascontiguousarray(high[at])
-        return Votes(*ends, weight, points, tied, features[at], self.n_items, self.items)
+        found = Votes(*ends, *counts, features[at], self.n_items, self.items)
+        return found, kind, points

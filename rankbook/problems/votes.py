@@ -5,9 +5,11 @@
 # %% auto #0
 __all__ = ['FLAT', 'LESS', 'MOST_DENSE', 'PROBES', 'LANCZOS', 'CLOSE', 'LEAST_PHI', 'STEPS', 'STILL', 'OF_ETA', 'DENSE_ENTRIES',
            'slopes', 'sweep', 'scatter', 'gram', 'Spectrum', 'DenseCurvature', 'SparseCurvature', 'lanczos',
-           'VoteProblem', 'VoteFit', 'within', 'fit_votes', 'covariance', 'scattered', 'unit_gradients', 'squared']
+           'VoteProblem', 'VoteFit', 'within', 'fit_votes', 'covariance', 'scattered', 'unit_gradients', 'squared',
+           'resampled', 'refitted']
 
 # %% ../../nbs/problems/votes.ipynb #vo03
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,9 +19,8 @@ from scipy.optimize import brentq
 
 from ..base.errors import ArgumentError
 from ..base.jit import inner, njit
-from ..base.limits import require_memory, solvable
+from ..base.limits import announce_time, require_memory, solvable
 from ..base.progress import interruptible
-from ..preferences.votes import Votes
 from .certificate import Certificate
 from .scale import components
 
@@ -283,7 +284,7 @@ class VoteProblem:
     """
 
     def __init__(self, votes, davidson=False, pair_lam=1.0):
-        rows, self.davidson, self.pair_lam = votes.summed(), davidson, pair_lam
+        rows, self.davidson, self.pair_lam = votes.kinds()[0], davidson, pair_lam
         self.n, self.k = votes.n_items, votes.features.shape[1]
         self.p, self.ends = self.n + self.k + davidson, np.array([rows.first, rows.second])
         self.counts = np.array([rows.weight, rows.points, rows.tied])
@@ -344,15 +345,11 @@ class VoteProblem:
         L, pair, a, b = self._pattern
         n, h = self.n, np.bincount(pair, slope[1] / phi)
         total = np.bincount(a, h, n) + np.bincount(b, h, n)
-        L = type(L)(
-            (np.r_[-h, -h, total][L.data.astype(np.intp) - 1], L.indices, L.indptr), L.shape
-        )
+        L = type(L)((np.r_[-h, -h, total][L.data.astype(np.intp) - 1], L.indices, L.indptr), L.shape)
         U, parts = self.features, [np.empty((n, 0))]
         for each in U.T:
             x = slope[1] * each / phi
-            parts.append(
-                (np.bincount(self.ends[0], x, n) - np.bincount(self.ends[1], x, n))[:, None]
-            )
+            parts.append((np.bincount(self.ends[0], x, n) - np.bincount(self.ends[1], x, n))[:, None])
         F = (U * (slope[1] / phi)[:, None]).T @ U
         if self.davidson:
             mixed = scatter(self.ends, U, slope[4], n)
@@ -443,17 +440,11 @@ def fit_votes(votes, lam=None, davidson=False, pair_lam=1.0, start=None):
         if moved <= STILL:
             break
     else:
-        raise ArithmeticError(
-            f"the scores have not converged in {STEPS} steps; a larger lam is needed."
-        )
+        raise ArithmeticError(f"the scores have not converged in {STEPS} steps; a larger lam is needed.")
     prior = problem.prior(new)
     primal, total = loss / phi + prior @ w**2 / 2, gradient / phi + prior * w
     proof = Certificate.of(
-        new,
-        primal,
-        primal - total @ (total / prior) / 2,
-        float(np.sqrt(w @ w)),
-        gradient=float(np.linalg.norm(total)),
+        new, primal, primal - total @ (total / prior) / 2, float(np.sqrt(w @ w)), gradient=float(np.linalg.norm(total))
     )
     return VoteFit(problem, w, new, phi, H, proof, used, step)
 
@@ -548,3 +539,68 @@ def squared(E, Z):
         part = E[i : i + step] @ Z
         found = found + part.T @ part
     return found
+
+# %% ../../nbs/problems/votes.ipynb #vo21c
+@interruptible
+def resampled(fit, votes, n_draws, seed):
+    """Parameters (p, R) of refits to resampled votes, those of `fit` subtracted.
+
+    Parameters
+    ----------
+    fit : VoteFit
+    votes : Votes
+        The votes of the fit, with their units.
+    n_draws : int
+    seed : int
+
+    Notes
+    -----
+    About 3 steps of Newton's method for each draw, O(m k^2 + p^3) for m distinct votes.
+    """
+    from scipy.sparse import csr_array
+
+    rows, kind, points = votes.kinds()
+    rng, m, problem = np.random.default_rng(seed), len(votes), copy(fit.problem)
+    counts = np.array([votes.weight, points, votes.tied])
+    if votes.unit is None and (votes.weight == np.round(votes.weight)).all():
+        weight, points, tied = rows.weight, rows.points, rows.tied
+        wins = points - tied / 2
+        chances = np.r_[wins, tied, (weight - tied - wins).clip(0)]
+        total, k = int(weight.sum()), len(rows)
+
+        def drawn():
+            wins, tied, losses = rng.multinomial(total, chances / total).reshape(3, k)
+            return np.array([wins + tied + losses, wins + tied / 2, tied], dtype=float)
+
+    else:
+        unit = np.arange(m) if votes.unit is None else votes.unit
+        r, shape = int(unit.max()) + 1, (int(unit.max()) + 1, len(rows))
+        of_unit = [csr_array((each, (unit, kind)), shape) for each in counts]
+
+        def drawn():
+            times = np.bincount(rng.integers(0, r, r), minlength=r).astype(float)
+            return np.array([times @ each for each in of_unit])
+
+    found = np.empty((problem.p, n_draws))
+    seconds = n_draws * 3 * (1e-7 * len(rows) * (1 + problem.k) + 4e-10 * problem.p**3)
+    with announce_time(seconds, f"the bootstrap of {n_draws:,} fits", "use method='laplace'"):
+        for column in found.T:
+            problem.counts = drawn()
+            column[:] = refitted(problem, fit.lam, fit.phi, fit.w) - fit.w
+    return found
+
+
+def refitted(problem, lam, phi, w):
+    """Parameters (p,) that minimise the objective of a problem, from a start w near them."""
+    prior = problem.prior(lam)
+    for _ in range(STEPS):
+        _, gradient, H, own = problem.evaluate(w)
+        curvature = DenseCurvature(H.H * (own / phi), problem.n)
+        move = curvature.factor(prior)(gradient / phi + prior * w)
+        size, before = 1.0, problem.value(w, lam, phi)
+        while size > 1e-9 and problem.value(w - size * move, lam, phi) > before + 1e-12 * before:
+            size /= 2
+        w = w - size * move
+        if np.abs(move).max() <= 1e-7:
+            return w
+    raise ArithmeticError(f"a refit has not converged in {STEPS} steps; a larger lam is needed.")
