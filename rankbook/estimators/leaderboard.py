@@ -80,6 +80,9 @@ class Comparison(Tabled):
             ("decision", said),
         ]
 
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {value}" for name, value in self._facts())
+
 
 @dataclass(frozen=True, eq=False)
 class NormalErrors:
@@ -546,15 +549,12 @@ class Leaderboard(BaseEstimator):
             )
         at = np.searchsorted(self.chosen_, at)
         deviation = float(self.errors_.of_differences(self.chosen_.size)[tuple(at)])
-        law, factor = self.errors_.law, self._unit()[0]
+        law, factor = self.errors_.law, float(self._unit()[0])
         difference = float(np.subtract(*self.predict([a, b])))
-        above = float(law.cdf(difference / deviation)) if deviation > 0 else 0.5
-        reach = float(factor * law.ppf((1 + self.level) / 2) * deviation)
-        lead = factor * difference
-        p_value = 2 * min(above, 1 - above)
-        return Comparison(
-            str(a), str(b), lead, lead - reach, lead + reach, above, p_value, self.level
-        )
+        ratio = difference / deviation if deviation > 0 else 0.0
+        lead, reach = factor * difference, factor * float(law.ppf((1 + self.level) / 2)) * deviation
+        ends, p_value = (lead - reach, lead + reach), float(2 * law.sf(abs(ratio)))
+        return Comparison(str(a), str(b), lead, *ends, float(law.cdf(ratio)), p_value, self.level)
 
     def predict(self, items: Any) -> np.ndarray:
         """Scores (q,) of items by name, in logits."""
