@@ -345,11 +345,15 @@ class VoteProblem:
         L, pair, a, b = self._pattern
         n, h = self.n, np.bincount(pair, slope[1] / phi)
         total = np.bincount(a, h, n) + np.bincount(b, h, n)
-        L = type(L)((np.r_[-h, -h, total][L.data.astype(np.intp) - 1], L.indices, L.indptr), L.shape)
+        L = type(L)(
+            (np.r_[-h, -h, total][L.data.astype(np.intp) - 1], L.indices, L.indptr), L.shape
+        )
         U, parts = self.features, [np.empty((n, 0))]
         for each in U.T:
             x = slope[1] * each / phi
-            parts.append((np.bincount(self.ends[0], x, n) - np.bincount(self.ends[1], x, n))[:, None])
+            parts.append(
+                (np.bincount(self.ends[0], x, n) - np.bincount(self.ends[1], x, n))[:, None]
+            )
         F = (U * (slope[1] / phi)[:, None]).T @ U
         if self.davidson:
             mixed = scatter(self.ends, U, slope[4], n)
@@ -440,11 +444,17 @@ def fit_votes(votes, lam=None, davidson=False, pair_lam=1.0, start=None):
         if moved <= STILL:
             break
     else:
-        raise ArithmeticError(f"the scores have not converged in {STEPS} steps; a larger lam is needed.")
+        raise ArithmeticError(
+            f"the scores have not converged in {STEPS} steps; a larger lam is needed."
+        )
     prior = problem.prior(new)
     primal, total = loss / phi + prior @ w**2 / 2, gradient / phi + prior * w
     proof = Certificate.of(
-        new, primal, primal - total @ (total / prior) / 2, float(np.sqrt(w @ w)), gradient=float(np.linalg.norm(total))
+        new,
+        primal,
+        primal - total @ (total / prior) / 2,
+        float(np.sqrt(w @ w)),
+        gradient=float(np.linalg.norm(total)),
     )
     return VoteFit(problem, w, new, phi, H, proof, used, step)
 
