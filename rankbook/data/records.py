@@ -341,8 +341,8 @@ def read_records(kind, path, form, columns, more=()):
     form : str or None
     columns : dict
         Arguments of the method that reads the form: names of columns, and options.
-    more : sequence of str
-        Other columns, whose cells are names.
+    more : sequence of str, or dict
+        Other columns, whose cells are names; a dict maps them to arguments, for errors.
 
     Returns
     -------
@@ -377,7 +377,8 @@ def read_records(kind, path, form, columns, more=()):
     reasons |= {role: why for role in columns.keys() - asked.keys()}
     for column in more:
         if column not in known:
-            raise unknown_name("group", column, known)
+            role = more[column] if isinstance(more, dict) else "group"
+            raise unknown_name(role, column, known)
     named = {role: [c] if isinstance(c, str) else list(c) for role, c in roles.items()}
     is_text = {role: bool(role_kind) for role, (_, role_kind) in roles_of(form).items()}
     is_text["result"] = len(named.get("result", ())) == 1  # two columns contain goals

@@ -1,8 +1,7 @@
 """Leaderboards: scores and ranks of items from votes or orders."""
 
 from dataclasses import dataclass, replace
-from os import PathLike
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -10,31 +9,42 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import norm
 from scipy.stats import t as student
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError, Assumption
 from ..base.estimator import BaseEstimator
 from ..base.limits import announce_time, warn
-from ..base.tables import Tabled, as_html, as_text
-from ..base.types import Seed
-from ..base.validation import as_choice, as_count, as_flag, as_ids, as_positive, unknown_name
-from ..data.records import VOTES, read_records
-from ..data.table import FrameSource, Source, require_ids
+from ..base.tables import Tabled, as_html
+from ..base.types import File, Seed
+from ..base.validation import as_choice, as_count, as_flag, as_positive, unknown_name
+from ..data.vote_tables import VoteTable, read_votes
 from ..preferences.events import ids_of_preferences
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from ..preferences.votes import Votes
 from ..problems.scale import components
-from ..problems.votes import covariance, fit_votes, resampled, within
-from .order_intervals import half_width, match_prior, posterior_root, solution_of
+from ..problems.votes import LEAST_PHI, covariance, fit_votes, resampled, within
+from . import board_text
+from .order_intervals import (
+    Units,
+    half_width,
+    match_prior,
+    posterior_root,
+    resampled_scores,
+    solution_of,
+)
 from .rank_sets import rank_ends, ranks, stepped_down
 from .ranksvm import RankSVM
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ELO = 400 / np.log(10)  # points of the Elo scale for each unit of score
 ALL = 2000  # largest number of items whose intervals are computed unasked
 FEW = 10  # comparisons below which an interval is not to be trusted
-JUDGES = "judge user annotator rater voter session".split()  # parts of names of sampling units
+LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
 MOST = 40  # largest number of rows of a printed table
 
 
@@ -158,10 +168,11 @@ class Leaderboard(BaseEstimator):
     ----------
     columns : dict, optional
         Columns of a table of votes, and options, as for :func:`rankbook.read_preferences`: for
-        example ``dict(winner="chosen", loser="other", pair_features=["length"])``.
-    ties : {"half", "drop", "davidson"}, default "half"
-        Count a tie as half a win for each side, leave ties out, or give them a probability of their
-        own (Davidson, 1970).
+        example ``dict(winner="chosen", loser="other", pair_features=["length"])``. `form` names the
+        form of the table.
+    ties : {"half", "drop", "davidson", "refuse"}, default "half"
+        Count a tie as half a win for each side, leave ties out, give them a probability of their
+        own (Davidson, 1970), or raise an error.
     unit : str or list of str, optional
         Column of independent units, such as judges or days. Intervals then allow votes of a unit to
         depend on each other. By default all votes are independent.
@@ -188,6 +199,21 @@ class Leaderboard(BaseEstimator):
         Unit of the scores in tables. "elo" multiplies by 400 / ln 10 and adds 1000.
     anchor : (name, number), optional
         An item and its score in tables. By default the mean is 0, or 1000 on the Elo scale.
+    min_votes : int >= 0, default 0
+        Items with fewer votes are not shown, and the others are ranked among themselves. Their
+        votes still count.
+    balance : bool, default False
+        Whether all pairs of items have the same total weight, however often they are compared. A
+        pair with fewer than 50 votes has a smaller weight, in proportion.
+    date : str, optional
+        Column of dates, for `since` and `half_life`.
+    since : str or date, optional
+        Votes before it are left out.
+    half_life : str or float, optional
+        The age at which a vote counts half as much as the latest one: such as "90d", or in days.
+    by : str or list of str, optional
+        Columns of groups of votes, such as languages. A leaderboard is fitted to the votes of each
+        value of each column.
     n_draws : int >= 100, default 2000
         Number of draws for intervals of ranks, for simultaneous intervals and for the bootstrap.
     random_state : None, int, Generator or RandomState
@@ -217,6 +243,10 @@ class Leaderboard(BaseEstimator):
     certificate_ : Certificate
     notes_ : list of str
         What the table does not show, such as the kind of intervals.
+    tables_ : dict from (str, str) to Leaderboard
+        With `by`, the leaderboard of each column and value.
+    changes_ : DataFrame
+        With `by`, the rank of each item in all votes and in those of each value.
 
     Examples
     --------
@@ -234,7 +264,7 @@ class Leaderboard(BaseEstimator):
         self,
         *,
         columns: dict[str, Any] | None = None,
-        ties: Literal["half", "drop", "davidson"] = "half",
+        ties: Literal["half", "drop", "davidson", "refuse"] = "half",
         unit: str | list[str] | None = None,
         lam: float | None = None,
         pair_lam: float = 1.0,
@@ -245,6 +275,12 @@ class Leaderboard(BaseEstimator):
         rank_method: Literal["steps", "credible"] = "steps",
         scale: Literal["logit", "elo"] = "logit",
         anchor: tuple[str, float] | None = None,
+        min_votes: int = 0,
+        balance: bool = False,
+        date: str | None = None,
+        since: Any = None,
+        half_life: str | float | None = None,
+        by: str | list[str] | None = None,
         n_draws: int = 2000,
         random_state: Seed = None,
     ):
@@ -260,6 +296,12 @@ class Leaderboard(BaseEstimator):
         self.rank_method = rank_method
         self.scale = scale
         self.anchor = anchor
+        self.min_votes = min_votes
+        self.balance = balance
+        self.date = date
+        self.since = since
+        self.half_life = half_life
+        self.by = by
         self.n_draws = n_draws
         self.random_state = random_state
 
@@ -282,21 +324,49 @@ class Leaderboard(BaseEstimator):
             row and the column.
         """
         self._check()
-        if isinstance(votes, Orders):
-            return self._fit_orders(votes, unit)
-        self.notes_, self.features_ = [], ()
-        found = self._read(votes, unit)
-        self._used(found.compared(), found.items)
-        if (idle := found.weight == 0).any():
+        for name in ("tables_", "changes_", "tie_"):
+            vars(self).pop(name, None)
+        table = votes if isinstance(votes, Orders) else self._read(votes, unit)
+        if isinstance(table, Orders):
+            return self._fit_orders(table, unit)
+        if (idle := table.votes.weight == 0).any():
             warn(Assumption(f"votes has {idle.sum():,} rows of weight 0, which do not count."))
-            found = found.rows(~idle)
+            table = table.rows(~idle)
+        if self.ties == "drop" and (tied := table.votes.tied > 0).any():
+            if tied.all():
+                raise ArgumentError("ties is 'drop' and every vote is a tie", "'half'")
+            table = table.rows(~tied)
+        self._used(table.votes.compared())
+        self.notes_ = list(table.notes)
+        self._fit_votes(table)
+        if table.groups:
+            self._fit_groups(table)
+        return self
+
+    def _fit_votes(self, table):
+        """Fit scores to votes of positive weight."""
+        found, factor = table.votes, table.factor
         found = found.among(found.compared() > 0)
-        davidson = self.ties == "davidson"
-        if self.ties == "drop" and (found.tied > 0).any():
-            found = found.rows(found.tied == 0)
-            found = found.among(found.compared() > 0)
-        elif davidson and not (found.tied > 0).any():
+        compared, davidson = found.compared(), self.ties == "davidson"
+        if davidson and not (found.tied > 0).any():
             raise ArgumentError("ties is 'davidson' and no vote is a tie", "'half'")
+        self.features_ = table.features or tuple(
+            f"pair feature {j}" for j in range(found.features.shape[1])
+        )
+        for name, column in zip(self.features_, found.features.T):
+            if not column.any():
+                raise ArgumentError(
+                    f"pair_features has {name!r}, which is 0 in all votes", "a feature that varies"
+                )
+        if by_unit := found.unit is not None:
+            names, number = np.unique(found.unit, return_inverse=True)
+            if names.size < 2:
+                raise ArgumentError(f"unit is {self.unit!r} with one value", "at least two units")
+            found = replace(found, unit=number)
+        if factor is not None:
+            found = found.weighted(factor)
+        if self.balance:
+            found = found.weighted(pair_balance(found))
         fit = fit_votes(found, self.lam, davidson, self.pair_lam)
         self.items_ = tuple(map(str, range(found.n_items) if found.items is None else found.items))
         self.lam_, self.phi_, self.certificate_ = fit.lam, fit.phi, fit.certificate
@@ -304,35 +374,55 @@ class Leaderboard(BaseEstimator):
         self.pair_scale_, self.pair_coef_ = fit.problem.scale, fit.theta / fit.problem.scale
         if davidson:
             self.tie_ = float(np.exp(fit.w[-1]))
-        whole, by_unit = (found.weight == np.round(found.weight)).all(), found.unit is not None
-        r = int(found.unit.max()) + 1 if by_unit else 0
-        if by_unit and r < 2:
-            raise ArgumentError("unit has one value", "at least two units")
+        if fit.phi <= LEAST_PHI:
+            self.notes_.insert(0, "nearly all votes are ties, which do not determine the scores")
+        if self.balance:
+            self.notes_.append(f"all pairs with {LEAST_PAIR} votes or more have the same weight")
+        whole, r = (found.weight == np.round(found.weight)).all(), names.size if by_unit else 0
 
         def errors(chosen):
             if self.method == "laplace":
                 V = covariance(fit, chosen, None if whole and not by_unit else found)
                 return NormalErrors(V, r - 1 if by_unit else np.inf)
-            moved, n = (
-                resampled(fit, found, self.n_draws, as_seed(self.random_state)),
-                found.n_items,
-            )
+            moved = resampled(fit, found, self.n_draws, as_seed(self.random_state))
+            n = found.n_items
             moved = moved[: n + fit.problem.k]
             moved[:n] = within(moved[:n], fit.problem.group)
             return DrawnErrors(moved[np.r_[chosen, n : len(moved)]])
 
-        self._infer(found.compared(), errors)
+        self._infer(compared, errors)
         if by_unit:
-            name = (
-                "unit" if unit is not None else self.unit if isinstance(self.unit, str) else "unit"
-            )
+            name = self.unit if isinstance(self.unit, str) else "unit"
             said = f"votes of one {name} may depend on each other"
             self.notes_.insert(0, f"{said} ({r:,} of them)")
-        return self
+
+    def _fit_groups(self, table):
+        """Fit a leaderboard to the votes of each value of the columns `by`."""
+        self.tables_ = {}
+        for name, (code, values) in table.groups.items():
+            for number in np.argsort(values, kind="stable").tolist():
+                part = table.rows(code == number)
+                if len(part.votes) == 0:
+                    continue
+                board = clone(self).set_params(by=None)
+                board.notes_ = []
+                try:
+                    board._fit_votes(part)
+                except ArgumentError as error:  # such as one unit, or a feature that does not vary
+                    self.notes_.append(
+                        f"no table for {name} {values[number]}: {str(error).rstrip('.')}"
+                    )
+                else:
+                    self.tables_[name, values[number]] = board
+        found = pd.DataFrame({"item": self.table_["item"], "all votes": self.table_["rank"]})
+        for (name, value), board in self.tables_.items():
+            place = board.table_.set_index("item")["rank"].astype("Int64")
+            found[f"{name} {value}"] = place.reindex(found["item"]).array
+        self.changes_ = found
 
     def _check(self):
         """Check the parameters."""
-        as_choice("ties", self.ties, ("half", "drop", "davidson"))
+        as_choice("ties", self.ties, ("half", "drop", "davidson", "refuse"))
         as_choice("method", self.method, ("laplace", "bootstrap"))
         as_choice("rank_method", self.rank_method, ("steps", "credible"))
         as_choice("scale", self.scale, ("logit", "elo"))
@@ -343,55 +433,37 @@ class Leaderboard(BaseEstimator):
             raise ArgumentError(f"level is {self.level!r}", "a number > 0 and < 1")
         as_flag("simultaneous", self.simultaneous)
         as_count("n_draws", self.n_draws, low=100)
+        as_count("min_votes", self.min_votes, low=0)
+        as_flag("balance", self.balance)
+        for name in ("since", "half_life"):
+            if (value := getattr(self, name)) is not None and self.date is None:
+                raise ArgumentError(f"{name} is {value!r} and date is None", "a column of dates")
+        if self.date is not None and self.since is None and self.half_life is None:
+            raise ArgumentError(f"date is {self.date!r}", "since or half_life with it")
 
     def _read(self, votes, unit):
-        """The votes as :class:`Votes`, with numbers of their units."""
-        columns, named = dict(self.columns or {}), None
-        if isinstance(votes, Preferences):
-            if columns or self.unit is not None:
-                raise ArgumentError("votes are Preferences, which have no columns", "a table")
-            given = None if unit is None else ids_of_preferences("unit", unit, votes)[1]
-            found = Votes.of_preferences(votes, given)
-            features = range(found.features.shape[1])
-            self.features_ = tuple(f"pair feature {j}" for j in features)
-            return found
-        units = [self.unit] if isinstance(self.unit, str) else list(self.unit or ())
-        if unit is not None and units:
-            raise ArgumentError(f"unit is given and self.unit is {self.unit!r}", "one of the two")
-        is_file = isinstance(votes, str | PathLike | Source)
-        source = votes if is_file else FrameSource(votes, "votes")
-        records = read_records(None, source, None, columns, units)
-        if records.form not in VOTES:
-            raise ArgumentError(
-                f"votes is a table of {records.form}",
-                "votes or matches",
-                "rb.read_orders makes orders of a table, for fit.",
-            )
-        given = records.votes()
-        if given["margin"] is not None:
-            raise ArgumentError("votes have margins", "votes without margins")
-        names = ("first", "second", "points", "n_items", "weight", "features", "items")
-        found = Votes.of(**{name: given[name] for name in names})
-        features = records.columns.get("pair_features", [])
-        features = [features] if isinstance(features, str) else list(features)
-        if records.columns.get("home_advantage"):
-            features = ["home_advantage", *features]
-        self.features_ = tuple(map(str, features))
-        if units:
-            for name in units:
-                require_ids(records.source, records.frame[name], what=f"unit {name!r}")
-            codes = [pd.factorize(records.frame[name])[0] for name in units]
-            named = np.unique(codes, axis=1, return_inverse=True)[1] if codes[1:] else codes[0]
-        elif unit is not None:
-            named = as_ids("unit", unit, len(records.frame))[1]
-        elif looks := [c for c in records.left_over if any(j in c.casefold() for j in JUDGES)]:
-            self.notes_.append(
-                f"votes count as independent; if those of one {looks[0]} resemble each other, "
-                f"intervals are too short without unit={looks[0]!r}"
-            )
-        return found if named is None else replace(found, unit=named[given["row"]])
+        """The votes as :class:`VoteTable` or Orders."""
+        if not isinstance(votes, Preferences):
+            names = lambda given: [given] if isinstance(given, str) else list(given or ())
+            units = names(self.unit)
+            if unit is not None and units:
+                raise ArgumentError(f"unit is given and self.unit is {units!r}", "one of the two")
+            more = dict(date=self.date, since=self.since, half_life=self.half_life, ties=self.ties)
+            return read_votes(votes, self.columns, units, unit, names(self.by), **more)
+        for name in ("columns", "unit", "by", "date"):
+            if getattr(self, name):
+                raise ArgumentError(
+                    f"{name} is {getattr(self, name)!r} and votes are Preferences, which have no "
+                    "columns",
+                    "a table",
+                )
+        given = None if unit is None else ids_of_preferences("unit", unit, votes)[1]
+        found = Votes.of_preferences(votes, given)
+        if self.ties == "refuse" and votes.n_ties:
+            raise ArgumentError(f"ties is 'refuse' and votes has {votes.n_ties:,} ties", "'half'")
+        return VoteTable(found)
 
-    def _used(self, compared, names):
+    def _used(self, compared):
         """Refuse votes on fewer than two items; report items without a vote."""
         if (compared > 0).sum() < 2:
             raise ArgumentError(f"votes compare {(compared > 0).sum()} items", "at least two")
@@ -400,12 +472,15 @@ class Leaderboard(BaseEstimator):
 
     def _fit_orders(self, orders, unit):
         """Fit the model of Plackett and Luce to orders."""
-        if unit is not None or self.unit is not None or self.columns:
-            raise ArgumentError("votes are Orders and unit or columns is given", "None")
+        given = dict(unit=self.unit if unit is None else "an array", by=self.by, date=self.date)
+        given |= dict(balance=self.balance or None, ties=self.ties if self.ties != "half" else None)
+        for name, value in given.items():
+            if value is not None:
+                raise ArgumentError(f"{name} is {value!r} beside orders", "no value for orders")
         from scipy.sparse import csr_array, eye_array
 
         compared = np.bincount(orders.item, orders.order_weight[orders.order], orders.n_items)
-        self._used(compared, orders.items)
+        self._used(compared)
         orders, compared = orders[np.flatnonzero(compared > 0)], compared[compared > 0]
         n, X = orders.n_items, csr_array(eye_array(orders.n_items))
         model = RankSVM(kernel="linear", loss="plackett-luce")
@@ -419,31 +494,36 @@ class Leaderboard(BaseEstimator):
         self.score_, self.notes_, self.features_ = within(model.coef_, self.group_), [], ()
         self.pair_scale_ = self.pair_coef_ = np.empty(0)
 
-        if self.method != "laplace":
-            raise ArgumentError(
-                f"votes are Orders and method is {self.method!r}",
-                "'laplace'",
-                "rb.order_intervals resamples orders.",
-            )
-
         def errors(chosen):
             solution, items, *_ = solution_of(model, X)
-            root = within(posterior_root(solution, items)[0], self.group_)[chosen]
-            return NormalErrors(root @ root.T)
+            if self.method == "laplace":
+                root = within(posterior_root(solution, items)[0], self.group_)[chosen]
+                return NormalErrors(root @ root.T)
+            units = Units(orders, None if (orders.order_weight == 1).all() else "vote")
+            seed = as_seed(self.random_state)
+            moved = resampled_scores(solution, items, units, self.n_draws, 1, seed)
+            return DrawnErrors((within(moved, self.group_) - self.score_[:, None])[chosen])
 
         self._infer(compared, errors)
         return self
 
     def _infer(self, compared, errors):
         """Compute intervals and the table; `errors` is a function of the chosen items."""
-        n, asked = len(self.items_), self.intervals
-        self.compared_ = compared
+        self.compared_, asked = compared, self.intervals
+        shown = np.flatnonzero(compared >= self.min_votes)
+        if shown.size == 0:
+            raise ArgumentError(
+                f"min_votes is {self.min_votes}", f"at most {compared.max():g}, the most votes"
+            )
+        if (hidden := compared.size - shown.size) > 0:
+            said = f"items with fewer than {self.min_votes:,} votes are not shown"
+            self.notes_.append(f"{said} ({hidden:,} of {compared.size:,})")
         if isinstance(asked, bool):
-            if asked and n > ALL:
+            if asked and shown.size > ALL:
                 self.notes_.append(
                     f"no intervals for more than {ALL:,} items; intervals=[names] computes some"
                 )
-            asked = np.arange(n if asked and n <= ALL else 0)
+            asked = shown if asked and shown.size <= ALL else shown[:0]
         else:
             asked = np.unique([self._place("intervals", name) for name in asked])
         self.chosen_, self.errors_ = asked, None
@@ -480,9 +560,10 @@ class Leaderboard(BaseEstimator):
         """Make `table_` and `pair_table_`."""
         n, chosen = len(self.items_), self.chosen_
         factor, offset = self._unit()
-        place = ranks(self.score_)
+        shown, place = np.flatnonzero(self.compared_ >= self.min_votes), np.zeros(n, dtype=int)
+        place[shown] = ranks(self.score_[shown])
         columns = dict(rank=place, item=self.items_, score=factor * self.score_ + offset)
-        at, is_all = (1 + self.level) / 2, chosen.size == n
+        at, is_all = (1 + self.level) / 2, np.array_equal(chosen, shown)
         if self.errors_ is not None:
             reach = factor * self.errors_.law.ppf(at) * self.errors_.deviations()
             of_effects = reach[chosen.size :]
@@ -496,10 +577,11 @@ class Leaderboard(BaseEstimator):
             span[chosen] = reach[: chosen.size]
             columns |= dict(low=columns["score"] - span, high=columns["score"] + span)
             if is_all:
-                best, worst = self._rank_intervals(draws)
-                columns |= dict(rank_low=best, rank_high=worst)
+                ends = np.zeros((2, n), dtype=int)
+                ends[:, chosen] = self._rank_intervals(draws)
+                columns |= dict(rank_low=ends[0], rank_high=ends[1])
         columns |= dict(comparisons=self.compared_, notes=self._item_notes())
-        table = pd.DataFrame(columns)
+        table = pd.DataFrame(columns).iloc[shown]
         self.table_ = table.sort_values("rank", kind="stable", ignore_index=True)
         effect = factor * self.pair_coef_ * self.pair_scale_
         pair = dict(feature=self.features_, per=self.pair_scale_, effect=effect)
@@ -508,19 +590,20 @@ class Leaderboard(BaseEstimator):
         self.pair_table_ = pd.DataFrame(pair)
 
     def _rank_intervals(self, draws):
-        """Lowest and highest rank (n,) of each item."""
+        """Lowest and highest rank (q,) of each item that has an interval."""
+        score = self.score_[self.chosen_]
         if self.rank_method == "credible":
             if self.simultaneous:
                 raise ArgumentError("rank_method is 'credible' and simultaneous is True", "False")
-            drawn = np.array([ranks(self.score_ + each) for each in draws.T])
+            drawn = np.array([ranks(score + each) for each in draws.T])
             ends = np.quantile(drawn, [(1 - self.level) / 2, (1 + self.level) / 2], axis=0)
             return np.floor(ends[0]).astype(int), np.ceil(ends[1]).astype(int)
-        seconds = 4e-10 * 4 * len(self.items_) ** 2 * self.n_draws
+        seconds = 4e-10 * 4 * score.size**2 * self.n_draws
         with announce_time(seconds, "intervals of ranks", "pass intervals=[names]"):
-            deviation = self.errors_.of_differences(len(self.items_))
-            apart = (deviation == 0) | (self.group_[:, None] != self.group_)
+            deviation, group = self.errors_.of_differences(score.size), self.group_[self.chosen_]
+            apart = (deviation == 0) | (group[:, None] != group)
             deviation = np.where(apart, np.inf, deviation)
-            decided = stepped_down(self.score_, draws, deviation, self.level, self.simultaneous)
+            decided = stepped_down(score, draws, deviation, self.level, self.simultaneous)
         return rank_ends(decided)
 
     def _item_notes(self):
@@ -596,9 +679,10 @@ class Leaderboard(BaseEstimator):
         Items that the model does not know, or that its votes do not connect, are refused.
         """
         check_is_fitted(self)
-        fresh = Leaderboard(columns=self.columns)
-        fresh.notes_ = []
-        found = fresh._read(votes, None)
+        found = Leaderboard(columns=self.columns)._read(votes, None)
+        if isinstance(found, Orders):
+            raise ArgumentError("votes are orders", "votes or matches")
+        found = found.votes
         names = range(found.n_items) if found.items is None else found.items
         place = np.array([self._place("votes", name) for name in names])
         a, b = place[found.first], place[found.second]
@@ -614,61 +698,89 @@ class Leaderboard(BaseEstimator):
     def top(self, k: int = 1) -> pd.Series:
         """Probability of each item to be among the first k, from draws of the scores."""
         check_is_fitted(self)
-        if self.chosen_.size < len(self.items_):
+        if self.chosen_.size < len(self.table_):
             raise ArgumentError("not all items have intervals", "intervals=True, and fewer items")
         k = as_count("k", k, low=1)
-        drawn = self.score_[:, None] + self._draws()
+        names = np.array(self.items_, dtype=object)[self.chosen_]
+        drawn = self.score_[self.chosen_, None] + self._draws()
         first = (-drawn).argsort(axis=0)[:k]
-        share = np.bincount(first.ravel(), minlength=len(self.items_)) / drawn.shape[1]
-        found = pd.Series(share, pd.Index(self.items_, name="item"), name=f"first {k}")
+        share = np.bincount(first.ravel(), minlength=names.size) / drawn.shape[1]
+        found = pd.Series(share, pd.Index(names, name="item"), name=f"first {k}")
         return found.sort_values(ascending=False, kind="stable")
-
-    def _cells(self, most=None):
-        """Head and rows of the table as text."""
-        table = self.table_ if most is None else self.table_.head(most)
-        digits = 0 if self.scale == "elo" else 3
-        number = lambda value: f"{value:+.{digits}f}" if self.scale == "logit" else f"{value:.0f}"
-        span = lambda low, high: f"{low}" if low == high else f"{low} to {high}"
-        has = lambda name: name in table
-        heads = ["rank", "item", "score", *["interval"] * has("low"), *["ranks"] * has("rank_low")]
-        rows = [[*heads, "comparisons", *["notes"] * bool(table["notes"].any())]]
-        for row in table.itertuples():
-            cells = [str(row.rank), row.item, number(row.score)]
-            if has("low"):
-                cells.append(
-                    "" if np.isnan(row.low) else f"{number(row.low)} to {number(row.high)}"
-                )
-            if has("rank_low"):
-                cells.append(span(row.rank_low, row.rank_high))
-            rows.append([*cells, f"{row.comparisons:g}", *[row.notes] * ("notes" in rows[0])])
-        return rows
 
     @property
     def remark(self) -> str:
         """What the intervals mean, the effects of pair features, and notes."""
-        said = []
-        if self.chosen_.size:
-            which = "all intervals together" if self.simultaneous else "each interval"
-            said.append(f"{100 * self.level:g} % for {which}")
-        for row in self.pair_table_.itertuples():
-            span = f" ({row.low:+.3f} to {row.high:+.3f})" if "low" in self.pair_table_ else ""
-            per = "" if row.per == 1 else f" per {row.per:.4g}"
-            said.append(f"{row.feature} {row.effect:+.3f}{span}{per}")
-        return "; ".join([*said, *self.notes_])
+        check_is_fitted(self)
+        return "; ".join(board_text.remarks(self))
+
+    def to_frame(self) -> pd.DataFrame:
+        """The tables of all votes and of each value of `by` as one data frame.
+
+        The columns lam, phi and remarks repeat what holds for a whole table.
+        """
+        check_is_fitted(self)
+        return board_text.frame(self)
 
     def to_markdown(self) -> str:
-        """The table in Markdown, with the remark below it."""
+        """The tables in Markdown, each with its remark below it."""
         check_is_fitted(self)
-        head, *rows = self._cells()
-        line = lambda cells: "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
-        return "\n".join([line(head), line(["---"] * len(head)), *map(line, rows), "", self.remark])
+        return board_text.markdown(self)
+
+    def write(self, file: File) -> None:
+        """Write the tables to a file in the format of its ending.
+
+        Parameters
+        ----------
+        file : str or path
+            ``.md``, ``.html``, ``.tex``, ``.json``, ``.csv``, ``.tsv`` or ``.parquet``.
+        """
+        check_is_fitted(self)
+        board_text.write(self, file)
+
+    def plot(self, ax: "Axes | None" = None, k: int = 30) -> "Axes":
+        """Plot the scores with their intervals, the best item first.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default a new figure's
+        k : int, default 30
+            Number of items to show.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        check_is_fitted(self)
+        table = self.table_.head(as_count("k", k))
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            size = (4.8, 0.8 + 0.2 * len(table))
+            ax = plt.subplots(figsize=size, layout="constrained")[1]
+        place = np.arange(len(table))
+        if "low" in table:
+            ax.hlines(place, table["low"], table["high"], color="C0", lw=3, alpha=0.4)
+        ax.plot(table["score"], place, "o", color="C0", ms=4)
+        ax.set_yticks(place, [name.replace("$", r"\$") for name in table["item"]])
+        ax.set(xlabel="score", ylim=(len(table) - 0.5, -0.5))
+        return ax
 
     def __str__(self) -> str:
-        if not hasattr(self, "table_"):
-            return repr(self)
-        return f"{as_text(self._cells(MOST))}\n({self.remark})"
+        return board_text.text(self, MOST) if hasattr(self, "table_") else repr(self)
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "table_"):
             return as_html([(type(self).__name__, "not fitted")])
-        return f"{as_html(self._cells(MOST))}<p>({self.remark})</p>"
+        return board_text.html(self, MOST)
+
+
+def pair_balance(votes):
+    """Factors (m,) of the weights of votes that give all pairs of items the same total weight.
+
+    Pairs with fewer than LEAST_PAIR votes get less, in proportion. The sum of the weights remains.
+    """
+    ends = np.sort([votes.first, votes.second], axis=0).astype(np.int64)
+    pair = pd.factorize(ends[0] * votes.n_items + ends[1])[0]
+    factor = 1 / np.maximum(np.bincount(pair, votes.weight), LEAST_PAIR)[pair]
+    return factor * (votes.weight.sum() / (votes.weight @ factor))

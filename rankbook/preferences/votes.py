@@ -89,6 +89,11 @@ class Votes:
         found = {name: part[chosen] for name, part in parts.items() if part is not None}
         return replace(self, **found)
 
+    def weighted(self, factor):
+        """The votes with their weights times a factor (m,)."""
+        parts = {name: getattr(self, name) * factor for name in ("weight", "points", "tied")}
+        return replace(self, **parts)
+
     def among(self, kept):
         """The votes between some items, given as booleans (n,). Other votes are dropped."""
         if kept.all():

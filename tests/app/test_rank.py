@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 from shell import done, refused
 
 import rankbook as rb
-from rankbook.app.leaderboard import leaderboard
 
 PLAYERS = np.array(["Ann", "Bob", "Cleo", "Dan", "=Eve"])
 

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import rankbook as rb
-from rankbook.app.leaderboard import leaderboard
 
 NAMES = list("abcdef")
 SIDES = dict(home="left", away="right", result="winner", ties="half", items=NAMES)

@@ -6,13 +6,15 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError
-from .options import Columns, Json, Loser, Results, Ties, Weight, Winner, option
+from .options import Columns, Json, Loser, Plot, Results, Weight, Winner, option
 from .reading import (
     advice_on_form,
     asked_preferences,
     check_file,
+    check_picture,
     check_table,
-    group_beside_orders,
+    parse_names,
+    save_picture,
     spoken_warnings,
 )
 from .report import say
@@ -37,20 +39,70 @@ Form = option(
     " Errors count rows from 0 after the header.",
     values="pairs matches counts wins rankings orders",
 )
+Ties = option(
+    str,
+    "half (default): a tie counts as half a win for each side. drop: ties do not count. davidson: a"
+    " tie has a probability of its own. refuse: a tie is an error.",
+    values="half drop davidson refuse",
+)
 Intervals = option(bool, "Add confidence intervals of scores and ranks.", "--intervals")
 Level = option(float, "Confidence level of each interval.")
 Method = option(
     str,
     "Method for the intervals. laplace (default): a normal approximation of the posterior."
-    " bootstrap: refits to resampled votes or orders.",
+    " bootstrap: refits to resampled votes.",
     values="laplace bootstrap",
 )
-Group = option(
+Unit = option(
     str,
-    "Column of groups for the bootstrap, such as the judge. All rows of a judge are drawn together"
-    " because they are not independent.",
+    "Column of independent units, such as judges or days; several are separated by commas. The"
+    " votes of a unit may depend on each other. The bootstrap draws whole units.",
+    "--unit",
+    "--group",
 )
-Out = option(str, "File to write the table to: .csv .tsv .parquet.", "-o", "--output")
+Lam = option(float, "Precision of the normal prior of the scores. By default it matches the votes.")
+Simultaneous = option(
+    bool, "Make all intervals hold together at the confidence level.", "--simultaneous"
+)
+RankMethod = option(
+    str,
+    "Method for the intervals of ranks. steps (default): from the pairs that the votes decide."
+    " credible: percentiles of drawn ranks, which are shorter, but rarely contain the ranks of"
+    " equal items.",
+    values="steps credible",
+)
+ScaleOf = option(str, "Unit of the scores: logit (default) or elo.", values="logit elo")
+Anchor = option(
+    str,
+    "NAME=NUMBER, an item and its score. By default the mean of the scores is 0, or 1000 for elo.",
+)
+By = option(
+    str,
+    "Columns separated by commas, such as language,category. Adds a table for each value of each"
+    " column, and the ranks in all tables side by side.",
+)
+Date = option(str, "Column of dates, for --since and --half-life.")
+Since = option(str, "Leave out votes before this date.")
+HalfLife = option(
+    str, "Age in which the weight of a vote halves, such as 90d, counted from the latest vote."
+)
+MinVotes = option(
+    int,
+    "Show only items with this many votes, ranked among themselves. Votes on other items still"
+    " count.",
+)
+Balance = option(
+    bool,
+    "Give all pairs of items the same total weight, however often they are compared. A pair with"
+    " fewer than 50 votes has a smaller weight, in proportion.",
+    "--balance",
+)
+Out = option(
+    str,
+    "File to write the tables to: .md .html .tex .csv .tsv .parquet .json.",
+    "-o",
+    "--output",
+)
 
 
 def rank(  # noqa: PLR0913 -- an option of the command each
@@ -58,7 +110,9 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     intervals: Intervals = False,
     level: Level = 0.95,
     method: Method = None,
-    group: Group = None,
+    unit: Unit = None,
+    simultaneous: Simultaneous = False,
+    rank_method: RankMethod = None,
     form: Form = None,
     winner: Winner = None,
     loser: Loser = None,
@@ -66,15 +120,24 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     results: Results = None,
     column: Columns = None,
     ties: Ties = None,
+    lam: Lam = None,
+    scale: ScaleOf = "logit",
+    anchor: Anchor = None,
+    by: By = None,
+    date: Date = None,
+    since: Since = None,
+    half_life: HalfLife = None,
+    min_votes: MinVotes = 0,
+    balance: Balance = False,
     output: Out = "-",
+    plot: Plot = None,
     as_json: Json = False,
 ):
     """Rank items from votes, matches or orders, without features.
 
     The command fits a Bradley-Terry model: one item beats another with probability 1 / (1 +
-    exp(-difference of scores)). It chooses the regularization parameter lambda to match the spread
-    of the scores, and prints it below the table. A tie counts as half a win for each side, unless
-    you pass --ties.
+    exp(-difference of scores)). It chooses the precision of the prior to match the spread of the
+    scores. A tie counts as half a win for each side, unless you pass --ties.
 
     With --column home_advantage=yes the model adds an advantage to the score of the left side of a
     vote, or the home side of a match, and prints it below the table. --column pair_features=length
@@ -85,67 +148,81 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     For orders of three or more items (--form rankings or orders), the command fits the
     Plackett-Luce model: the next item is chosen among the remaining ones with probability
     proportional to exp(score).
-    """
-    from rankbook.app.leaderboard import leaderboard
-    from rankbook.base.tables import as_text
-    from rankbook.base.validation import as_choice
-    from rankbook.data.records import OF_ORDERS, read_records
-    from rankbook.data.table import Source
-    from rankbook.data.writers import TABLES, json_rows, write_frame
 
-    check_table("--output", output, TABLES, matches)
+    For example, from the votes of an arena to a table for a web page:
+
+    rankbook rank votes.parquet --column pair_features=length --intervals --unit judge --scale elo
+    --output ranks.md
+    """
+    from rankbook.base.validation import as_choice
+    from rankbook.data.table import Source
+    from rankbook.data.writers import TABLES
+    from rankbook.estimators import board_text
+    from rankbook.estimators.leaderboard import Leaderboard
+
+    check_table("--output", output, (*TABLES, *board_text.TEXTS), matches)
+    if plot is not None:
+        check_picture(plot)
     if as_json and output != "-":
         raise ArgumentError(
             f"--output is {output!r} and --json prints to standard output", "one of the two"
         )
-    for name, given in (("level", level != 0.95), ("method", method is not None)):
+    of_intervals = dict(level=level != 0.95, method=method, unit=unit, simultaneous=simultaneous)
+    for name, given in (of_intervals | {"rank-method": rank_method}).items():
         if given and not intervals:
             raise ArgumentError(f"--{name} is given", "--intervals with it")
-    if group is not None and method != "bootstrap":
-        raise ArgumentError(f"group is {group!r}", "--intervals --method bootstrap with it")
     if form is not None:
         as_choice("form", form, ("pairs", "matches", "counts", "wins", "rankings", "orders"))
+    if method is not None:
+        as_choice("method", method, ("laplace", "bootstrap"))
+    if anchor is not None:
+        anchor = parse_anchor(anchor)
     check_file("MATCHES", matches)
     named = dict(winner=winner, loser=loser, weight=weight, results=results)
-    asked = asked_preferences([], matches, form=form, column=column, ties=ties, **named)
-    columns = {name: value for name, value in asked.items() if name not in ("path", "form")}
+    columns = asked_preferences([], matches, form=form, column=column, ties=ties, **named)
+    ties = columns.pop("ties", "half") if form not in ("rankings", "orders") else "half"
+    columns = {name: value for name, value in columns.items() if name != "path"}
+    names = lambda text: None if text is None else parse_names([text])
+    unit = names(unit)
+    board = Leaderboard(
+        columns=columns,
+        ties=ties,
+        unit=unit[0] if unit is not None and len(unit) == 1 else unit,
+        lam=lam,
+        intervals=intervals,
+        level=level,
+        simultaneous=simultaneous,
+        rank_method=rank_method or "steps",
+        scale=scale,
+        anchor=anchor,
+        min_votes=min_votes,
+        balance=balance,
+        date=date,
+        since=since,
+        half_life=half_life,
+        by=names(by),
+        **({} if method is None else dict(method=method)),
+    )
     with spoken_warnings() as notes, advice_on_form():
-        more = [] if group is None else [group]
-        records, unit = read_records(None, Source(matches), form, columns, more), None
-        if records.form == "clicks":
-            raise ArgumentError(
-                f"MATCHES is {matches!r}, a log of clicks",
-                "votes, matches or orders",
-                "rankbook fit ITEMS --preferences LOG learns from clicks.",
-            )
-        if records.form not in OF_ORDERS:
-            records.columns.setdefault("ties", "half")
-        elif group is not None:
-            raise group_beside_orders(group)
-        if group is None:
-            prefs = records.make()
-        else:
-            prefs, unit = records.make_grouped(group)
-        features = ["home_advantage"] * asked.get("home_advantage", False)
-        given = asked.get("pair_features", [])
-        features += [given] if isinstance(given, str) else given
-        table, lam, remark, effects = leaderboard(prefs, intervals, level, method, unit, features)
-    if as_json:
-        facts = dict(items=json.loads(json_rows(table)), lam=lam, pair_features=effects)
-        facts |= dict(notes=[*notes, *[remark] * bool(remark)])
-        return typer.echo(json.dumps(facts, separators=(",", ":")))
+        try:
+            board.fit(Source(matches))
+        except ArgumentError as error:
+            if error.argument == "votes":
+                raise error.renamed("MATCHES") from error
+            raise
+    if plot is not None:
+        save_picture(board.plot(k=len(board.items_)).figure, plot)
     if output != "-":
-        return write_frame(table, output, formulas=False)
-    span = lambda low, high: f"{low}" if low == high else f"{low} to {high}"
-    heads = ["rank", "item", "score", *["interval", "ranks"] * intervals, "comparisons"]
-    rows = [heads]
-    for row in table.itertuples():
-        more = []
-        if intervals:
-            more = [f"{row.low:+.3f} to {row.high:+.3f}", span(row.rank_low, row.rank_high)]
-        rows.append([str(row.rank), row.item, f"{row.score:+.3f}", *more, f"{row.comparisons:g}"])
-    remarks = [remark] * bool(remark)
-    for row in effects:
-        size = f"{row['root_mean_square']:.4g}"
-        remarks.append(f"{row['name']} {row['effect']:+.3f}" + f" per {size}" * (size != "1"))
-    say(f"{as_text(rows)}\n({'; '.join([*remarks, f'lambda {lam:.6g}'])})")
+        return board_text.write(board, output, notes)
+    if as_json:
+        return typer.echo(json.dumps(board_text.facts(board, notes), separators=(",", ":")))
+    say(board_text.text(board))
+
+
+def parse_anchor(text):
+    """Read an item and its score from NAME=NUMBER."""
+    name, _, number = text.rpartition("=")
+    try:
+        return name or None, float(number)
+    except ValueError:
+        raise ArgumentError(f"--anchor is {text!r}", "NAME=NUMBER") from None

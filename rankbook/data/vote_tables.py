@@ -1,0 +1,192 @@
+"""Votes in tables, with their sampling units, dates and groups."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..base.errors import ArgumentError
+from ..base.validation import as_ids
+from ..preferences.events import pairs_of
+from ..preferences.votes import Votes
+from .records import OF_ORDERS, VOTES, read_records
+from .table import FrameSource, Source, require_ids
+
+JUDGES = "judge user annotator rater voter session".split()  # parts of names of sampling units
+UNIX = (1e8, 1e11)  # numbers in this range are Unix times in seconds, from 1973 on
+
+
+@dataclass(frozen=True, eq=False)
+class VoteTable:
+    """Votes of a table, and what else is known of them.
+
+    Attributes
+    ----------
+    votes : Votes
+        With the numbers of their units.
+    features : tuple of str
+        Names of the pair features.
+    notes : list of str
+    groups : dict from str to (ndarray of shape (m,), sequence)
+        For some columns, the number of the value of each vote, and the values.
+    factor : ndarray of shape (m,), optional
+        Weight of each vote by its age.
+    """
+
+    votes: Votes
+    features: tuple = ()
+    notes: tuple = ()
+    groups: dict = field(default_factory=dict)
+    factor: np.ndarray | None = None
+
+    def rows(self, chosen):
+        """Some of the votes."""
+        groups = {name: (code[chosen], values) for name, (code, values) in self.groups.items()}
+        factor = None if self.factor is None else self.factor[chosen]
+        return replace(self, votes=self.votes.rows(chosen), groups=groups, factor=factor)
+
+
+def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
+    table, columns, unit=(), units=None, by=(), date=None, since=None, half_life=None, ties="half"
+):
+    """Read votes.
+
+    Parameters
+    ----------
+    table : Source, str, path, data frame or dict of columns
+    columns : dict
+        Arguments of :func:`rankbook.read_preferences`.
+    unit, by : sequence of str
+        Columns of sampling units and of groups.
+    units : array-like of shape (m,), optional
+        The unit of each row, in place of columns.
+    date : str, optional
+        Column of dates.
+    since : str or date, optional
+        Votes before it are left out.
+    half_life : str or float, optional
+        The age in which the weight of a vote halves, such as "90d", or in days.
+    ties : str
+        "refuse" raises an error for ties.
+
+    Returns
+    -------
+    VoteTable or Orders
+    """
+    import pandas as pd
+
+    columns = dict(columns or {})
+    form = columns.pop("form", None)
+    is_file = isinstance(table, str | Source) or hasattr(table, "__fspath__")
+    source = table if is_file else FrameSource(table, "votes")
+    more = dict.fromkeys(unit, "unit") | dict.fromkeys(by, "by")
+    more |= {} if date is None else {date: "date"}
+    records = read_records(None, source, form, columns, more)
+    if records.form == "clicks":
+        raise ArgumentError(
+            f"votes is {str(records.source)!r}, a log of clicks",
+            "votes, matches or orders",
+            "RankSVM, and rankbook fit ITEMS --preferences LOG, learn from clicks.",
+        )
+    if records.form not in VOTES:
+        for name, role in [*more.items(), *[("an array", "unit")] * (units is not None)]:
+            raise ArgumentError(f"{role} is {name!r} beside {records.form}", "no value for them")
+        made = records.make()
+        return made if records.form in OF_ORDERS else VoteTable(Votes.of_preferences(made))
+    if "ties" in columns:
+        raise ArgumentError(f"columns has ties={columns['ties']!r}", "ties= of the leaderboard")
+    given, frame, notes = records.votes(), records.frame, []
+    if ties == "refuse":
+        pairs_of(given, "refuse")
+    if given["margin"] is not None:
+        raise ArgumentError("votes have margins", "votes without margins")
+    names = ("first", "second", "points", "n_items", "weight", "features", "items")
+    votes, row = Votes.of(**{name: given[name] for name in names}), given["row"]
+    features = records.columns.get("pair_features") or []
+    features = [features] if isinstance(features, str) else list(features)
+    features = ["home_advantage"] * bool(records.columns.get("home_advantage")) + features
+
+    def numbered(name, role):
+        require_ids(records.source, frame[name], what=role)
+        return pd.factorize(frame[name])
+
+    number = None
+    if unit:
+        codes = [numbered(name, "unit")[0] for name in unit]
+        number = np.unique(codes, axis=1, return_inverse=True)[1] if codes[1:] else codes[0]
+    elif units is not None:
+        number = as_ids("unit", units, len(frame))[1]
+    elif looks := [c for c in records.left_over if any(j in c.casefold() for j in JUDGES)]:
+        notes.append(
+            f"votes count as independent; if those of one {looks[0]} resemble each other, "
+            f"intervals are too short unless unit is {looks[0]!r}"
+        )
+    groups = {}
+    for name in by:
+        code, values = numbered(name, "group")
+        groups[name] = code[row], [str(value) for value in values]
+    if number is not None:
+        votes = replace(votes, unit=number[row])
+    found = VoteTable(votes, tuple(map(str, features)), notes, groups)
+    if date is None:
+        return found
+    day = days_of(frame[date], lambda i: f"{records.source} has the date {i[1]!r} in row {i[0]}")
+    latest, keep = day.max(), np.ones(len(row), dtype=bool)
+    if half_life is not None:
+        half = as_days("half_life", half_life)
+        found = replace(found, factor=0.5 ** ((latest - day[row]) / half))
+        notes.append(f"the weight of a vote halves in {half:g} days")
+    if since is not None:
+        first = days_of(pd.Series([since]), lambda i: f"since is {i[1]!r}")[0]
+        if first > latest:
+            raise ArgumentError(f"since is {since!r}, after the last vote", "an earlier date")
+        keep = day[row] >= first
+        notes.append(f"{int((~keep).sum()):,} votes before {since} are left out")
+    return found if keep.all() else found.rows(keep)
+
+
+def days_of(column, said):
+    """Days since 1970 (m,) of a column of dates; `said` describes a row and its cell in an error.
+
+    Dates are dates of pandas, text as in ISO 8601, or Unix times in seconds.
+    """
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, values = column.cat.codes.to_numpy(), column.cat.categories
+    else:
+        codes, values = pd.factorize(column)
+    values = pd.Series(values)
+    if not pd.api.types.is_datetime64_any_dtype(values):
+        number = pd.to_numeric(values.astype(str), errors="coerce")
+        is_time = number.between(*UNIX)
+        text = values.astype(str).where(~is_time)
+        values = pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True)
+        values = values.fillna(pd.to_datetime(number.where(is_time), unit="s", utc=True))
+    values = pd.to_datetime(values, utc=True)
+    days = np.r_[(values - pd.Timestamp(0, tz="UTC")) / pd.Timedelta("1D"), np.nan][codes]
+    if (wrong := np.isnan(days)).any():
+        row = int(np.argmax(wrong))
+        where = said((row, column.iloc[row]))
+        where += f", column {column.name!r}" if column.name is not None else ""
+        raise ArgumentError(
+            where,
+            "dates such as 2026-11-29, times such as "
+            "2026-11-29T10:30:00Z, or Unix times in seconds",
+        )
+    return days
+
+
+def as_days(argument, value):
+    """Length of time in days: a number of days, or text such as 90d, 12h or 8W."""
+    import pandas as pd
+
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        try:
+            found = pd.Timedelta(value) / pd.Timedelta("1D")
+        except (TypeError, ValueError):
+            found = np.nan
+    if not 0 < found < np.inf:
+        raise ArgumentError(f"{argument} is {value!r}", "a time > 0 such as '90d' or '12h'")
+    return found
