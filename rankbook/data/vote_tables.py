@@ -89,7 +89,9 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
         )
     if records.form not in VOTES:
         for name, role in [*more.items(), *[("an array", "unit")] * (units is not None)]:
-            raise ArgumentError(f"{role} is {name!r} beside {records.form}", "no value for them")
+            raise ArgumentError(
+                f"{role} is {name!r} beside {records.form}", f"no value for {records.form}"
+            )
         made = records.make()
         return made if records.form in OF_ORDERS else VoteTable(Votes.of_preferences(made))
     if "ties" in columns:

@@ -55,7 +55,7 @@ def remarks(board, features=True):
     said, number, pairs = [], numbers(board, signed=True), board.pair_table_
     if board.chosen_.size:
         which = "all intervals together" if board.simultaneous else "each interval"
-        said.append(f"{100 * board.level:g} % for {which}")
+        said.append(f"{100 * board.level:g} % for {which}, {board.method}")
     for row in pairs.itertuples() if features else ():
         span = f" ({number(row.low)} to {number(row.high)})" if "low" in pairs else ""
         per = "" if f"{row.per:.4g}" == "1" else f" per {row.per:.4g}"

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 from shell import done, refused
 
 import rankbook as rb
@@ -41,33 +40,25 @@ def test_it_prints_a_table(votes):
     lines = done("rank", "votes.csv", "--intervals").splitlines()
     assert lines[0].split() == ["rank", "item", "score", "interval", "ranks", "comparisons"]
     assert [line.split()[1] for line in lines[1:6]] == PLAYERS.tolist()
-    prefs = rb.Preferences.from_pairs(pd.read_csv("votes.csv"))
-    lam = rb.match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(5), prefs).lam_
-    said = f"lambda {lam:.6g}"
-    assert lines[6] == f"(95 % for each interval, laplace; {said})" and len(lines) == 7
+    assert lines[6] == "(95 % for each interval, laplace)" and len(lines) == 7
     plain = done("rank", "votes.csv").splitlines()
-    assert plain[0].split() == ["rank", "item", "score", "comparisons"]
-    assert plain[6:] == [f"({said})"]
-    facts = json.loads(done("rank", "votes.csv", "--json"))
-    assert facts["lam"] == pytest.approx(lam, rel=1e-9) and facts["pair_features"] == []
+    assert plain[0].split() == ["rank", "item", "score", "comparisons"] and len(plain) == 6
 
 
-def test_it_is_what_python_gives(votes):
-    prefs = rb.Preferences.from_pairs(votes)
-    model = rb.RankSVM(kernel="linear", loss="logistic")
-    rb.match_prior(model, np.eye(5), prefs)
-    for method in ("laplace", "bootstrap"):
-        found = rb.order_intervals(model, np.eye(5), method=method, level=0.9).to_frame()
-        said = table("votes.csv", "--intervals", "--level", "0.9", "--method", method)
-        assert said["item"].tolist() == found.index.tolist()
-        for name in ("score", "low", "high"):
-            assert np.allclose(said[name], found[name], atol=0.02)
-        assert (
-            np.abs(
-                said[["rank_low", "rank_high"]].to_numpy() - found[["rank_low", "rank_high"]]
-            ).max(axis=None)
-            <= 1
-        )
+@pytest.mark.parametrize("method, near", [("laplace", 1e-6), ("bootstrap", 0.05)])
+def test_it_is_what_order_intervals_gives(votes, method, near):
+    facts = json.loads(
+        done("rank", "votes.csv", "--intervals", "--level", "0.9", "--method", method, "--json")
+    )
+    prefs, said = rb.Preferences.from_pairs(votes), pd.DataFrame(facts["items"])
+    model = rb.RankSVM(facts["lam"], kernel="linear", loss="logistic").fit(np.eye(5), prefs)
+    found = rb.order_intervals(model, np.eye(5), method=method, level=0.9).to_frame()
+    assert said["item"].tolist() == found.index.tolist() and facts["phi"] == 1
+    assert np.allclose(said["score"], found["score"], atol=1e-6)
+    for name in ("low", "high"):
+        assert np.allclose(said[name], found[name], atol=near)
+    ends = ["rank_low", "rank_high"]
+    assert np.abs(said[ends].to_numpy() - found[ends]).max(axis=None) <= 1
     assert said["comparisons"].sum() == 600
 
 
@@ -100,23 +91,22 @@ def test_a_column_of_ties_is_read(votes):
 
 
 @pytest.mark.parametrize("counted, unit", [(False, None), (True, "vote")])
-def test_the_bootstrap_draws_votes_among_which_are_ties(counted, unit):
-    """A tie is drawn as one vote; of counts, single votes are drawn and not rows."""
+def test_the_bootstrap_draws_votes(counted, unit):
+    """Of counts, single votes are drawn and not rows."""
     rng = np.random.default_rng(0)
     k = rng.integers(0, 4, 60)
-    rows = dict(winner=k, loser=(k + rng.integers(1, 4, 60)) % 4, tie=np.arange(60) % 3 == 0)
+    rows = dict(winner=k, loser=(k + rng.integers(1, 4, 60)) % 4)
     weight = dict(weight=rng.integers(1, 5, 60)) if counted else {}
-    prefs = rb.Preferences.from_pairs(rows, items=range(4), tie="tie", ties="half", **weight)
-    frame, lam, *_ = leaderboard(prefs, True, method="bootstrap")
-    model = rb.RankSVM(lam, kernel="linear", loss="logistic").fit(csr_array(np.eye(4)), prefs)
-    found = rb.order_intervals(model, csr_array(np.eye(4)), method="bootstrap", unit=unit)
-    at = frame["item"].astype(int)
-    for name in ("low", "high", "rank_low", "rank_high"):
-        assert np.allclose(frame[name], getattr(found, name)[at], rtol=1e-9)
-    other = rb.order_intervals(
-        model, csr_array(np.eye(4)), method="bootstrap", unit=None if unit else "vote"
-    )
-    assert not np.allclose(found.low, other.low, rtol=1e-3)
+    prefs = rb.Preferences.from_pairs(rows, items=range(4), **weight)
+    board = rb.Leaderboard(method="bootstrap").fit(prefs)
+    model = rb.RankSVM(board.lam_, kernel="linear", loss="logistic").fit(np.eye(4), prefs)
+    of = lambda unit: rb.order_intervals(model, np.eye(4), method="bootstrap", unit=unit)
+    at = board.table_["item"].astype(int)
+    width = (board.table_["high"] - board.table_["low"]).to_numpy()
+    near = (of(unit).high - of(unit).low)[at]
+    assert np.allclose(width, near, rtol=0.1)
+    if counted:
+        assert not np.allclose(width, (of(None).high - of(None).low)[at], rtol=0.1)
 
 
 @pytest.fixture
@@ -160,16 +150,20 @@ def test_votes_on_two_sides_are_recognised(arena):
 
 
 def test_the_side_and_other_features_are_printed(arena):
-    prefs = rb.Preferences.from_matches(
-        arena, "model_a", "model_b", "winner", ties="half", home_advantage=True
-    )
-    model = rb.match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(5), prefs)
-    last = done("rank", "arena.csv", "--column", "home_advantage=yes").splitlines()[-1]
+    side = ["--column", "home_advantage=yes"]
+    facts = json.loads(done("rank", "arena.csv", *side, "--json"))
+    last = done("rank", "arena.csv", *side).splitlines()[-1]
     name, weight = last.strip("()").split("; ")[0].split()
-    assert name == "home_advantage" and abs(float(weight) - model.pair_coef_[0]) < 2e-3
+    effect = facts["pair_features"][0]["effect"]
+    assert name == "home_advantage" and abs(float(weight) - effect) < 1e-3 and 0.3 < effect < 1
+    judged = " ".join(facts["notes"])
+    assert "if those of one judge resemble each other" in judged
     both = ["--column", "home_advantage=yes", "--column", "pair_features=longer,judge"]
     last = done("rank", "arena.csv", *both, "--intervals").splitlines()[-1].strip("()").split("; ")
-    assert [text.split()[0] for text in last[1:-1]] == ["home_advantage", "longer", "judge"]
+    assert [text.split()[0] for text in last[1:]] == ["home_advantage", "longer", "judge"]
+    facts = json.loads(done("rank", "arena.csv", *both, "--intervals", "--json"))
+    for row in facts["pair_features"]:
+        assert row["low"] < row["effect"] < row["high"] and row["per"] > 0
 
 
 def test_numbers_are_names_and_gaps_are_no_items(tmp_path):
@@ -187,10 +181,13 @@ def test_a_table_has_no_formula(votes):
     assert pd.read_csv("table.csv")["rank"].tolist() == [1, 2, 3, 4, 5]
 
 
-def test_leagues_without_a_match_are_not_compared():
-    prefs = rb.Preferences.from_pairs([("a", "b")] * 9 + [("c", "d")] * 3 + [("d", "c")])
-    frame, lam, remark, _ = leaderboard(prefs, True)
-    assert "2 groups" in remark and lam > 0 and (frame["rank_high"] >= 3).all()
+def test_leagues_without_a_match_are_not_compared(tmp_path):
+    rows = [("a", "b")] * 9 + [("c", "d")] * 3 + [("d", "c")]
+    pd.DataFrame(rows, columns=["winner", "loser"]).to_csv(tmp_path / "two.csv", index=False)
+    facts = json.loads(done("rank", tmp_path / "two.csv", "--intervals", "--json"))
+    assert "2 groups" in facts["notes"][1] and facts["lam"] > 0
+    assert all(row["rank_high"] >= 3 for row in facts["items"])
+    assert "2 groups that no comparison connects" in done("rank", tmp_path / "two.csv")
 
 
 def test_wrong_calls(votes):
@@ -210,24 +207,30 @@ def test_wrong_calls(votes):
     ).replace("--ties", "ties")
 
 
-def test_groups_of_votes_are_drawn_together(votes):
+def test_units_are_drawn_together(votes):
     judged = votes.assign(judge=np.arange(300) % 20)
     judged.to_csv("judged.csv", index=False)
     given = ["judged.csv", "--intervals", "--method", "bootstrap"]
     found = table(*given, "--group", "judge")
+    pd.testing.assert_frame_equal(table(*given, "--unit", "judge"), found)
+    lam = json.loads(done("rank", "judged.csv", "--json"))["lam"]
     in_order = judged.sort_values("judge", kind="stable", ignore_index=True)
     prefs = rb.Preferences.from_pairs(in_order, items=sorted(PLAYERS))
-    model = rb.match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(5), prefs)
+    model = rb.RankSVM(lam, kernel="linear", loss="logistic").fit(np.eye(5), prefs)
     known = rb.order_intervals(model, np.eye(5), method="bootstrap", unit=in_order.judge)
     known = known.to_frame().set_index(np.array(sorted(PLAYERS))[known.order])
     found = found.set_index("item").loc[known.index]
-    assert np.allclose(found[["score", "low", "high"]], known[["score", "low", "high"]], atol=5e-3)
+    assert np.allclose(found.score, known.score, atol=1e-6)
+    assert np.allclose(found[["low", "high"]], known[["low", "high"]], atol=0.06)
     alone = table(*given).set_index("item").loc[known.index]
     assert not np.allclose(found.low, alone.low, atol=1e-3)
-    said = refused("rank", "judged.csv", "--intervals", "--group", "judge")
-    assert "--group is 'judge'; expected --intervals --method bootstrap with it" in said
+    cluster = table("judged.csv", "--intervals", "--group", "judge")
+    by_hand = rb.Leaderboard(unit="judge").fit(judged).table_
+    pd.testing.assert_frame_equal(cluster, by_hand, check_dtype=False)
+    said = refused("rank", "judged.csv", "--group", "judge")
+    assert "--unit is given; expected --intervals with it" in said
     said = refused("rank", *given, "--group", "sex")
-    assert "--group is 'sex'; expected one of: judge, loser, winner" in said
+    assert "--unit is 'sex'; expected one of: judge, loser, winner" in said
 
 
 def test_orders_are_ranked_by_plackett_luce(votes):
@@ -256,5 +259,4 @@ def test_orders_are_ranked_by_plackett_luce(votes):
     assert np.allclose(same.score, found.score, atol=1e-6)
     assert "--ties is 'half'" in refused("rank", *given, "--ties", "half")
     more = ["--method", "bootstrap", "--group", "judge"]
-    said = refused("rank", *given, *more)
-    assert "--group is 'judge' beside orders" in said and "pass --form pairs" in said
+    assert "--unit is 'judge' beside orders" in refused("rank", *given, *more)

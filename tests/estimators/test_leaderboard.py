@@ -70,13 +70,14 @@ def test_the_side_is_an_intercept_of_logistic_regression():
 def test_counted_orders_count_their_voters():
     orders, voters = [["a", "b", "c"], ["c", "a"], ["b", "c"]], [30, 12, 5]
     single = [order for order, w in zip(orders, voters) for _ in range(w)]
-    counted = rb.Orders.from_rankings(orders, weight=voters)
-    table, lam, *_ = leaderboard(counted)
-    again, lam_again, *_ = leaderboard(rb.Orders.from_rankings(single))
+    both = rb.Orders.from_rankings(orders, weight=voters), rb.Orders.from_rankings(single)
+    counted, listed = (rb.Leaderboard().fit(each) for each in both)
+    table = counted.table_
     assert dict(zip(table["item"], table.comparisons)) == dict(a=42, b=35, c=47)
-    assert table["item"].tolist() == again["item"].tolist() and np.isclose(lam, lam_again)
-    assert np.allclose(table.score, again.score, atol=1e-6)
-    drawn = leaderboard(counted, intervals=True, method="bootstrap")[0]
-    expected = leaderboard(rb.Orders.from_rankings(single), intervals=True, method="bootstrap")[0]
-    widths = [(each.high - each.low).to_numpy() for each in (drawn, expected)]
+    assert table["item"].tolist() == listed.table_["item"].tolist()
+    assert np.isclose(counted.lam_, listed.lam_)
+    for name in ("score", "low", "high"):
+        assert np.allclose(table[name], listed.table_[name], atol=1e-5)
+    drawn = [rb.Leaderboard(method="bootstrap", n_draws=500).fit(each).table_ for each in both]
+    widths = [(each.high - each.low).to_numpy() for each in drawn]
     assert np.allclose(widths[0] / widths[1], 1, atol=0.15)
