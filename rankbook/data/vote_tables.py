@@ -1,5 +1,6 @@
 """Votes in tables, with their sampling units, dates and groups."""
 
+import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from .table import FrameSource, Source, require_ids
 
 JUDGES = "judge user annotator rater voter session".split()  # parts of names of sampling units
 UNIX = (1e8, 1e11)  # numbers in this range are Unix times in seconds, from 1973 on
+DAYS = dict(h=1 / 24, d=1.0, w=7.0) | {"": 1.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,16 +181,12 @@ def days_of(column, said):
 
 
 def as_days(argument, value):
-    """Length of time in days: a number of days, or text such as 90d, 12h or 8W."""
-    import pandas as pd
-
-    try:
-        found = float(value)
-    except (TypeError, ValueError):
-        try:
-            found = pd.Timedelta(value) / pd.Timedelta("1D")
-        except (TypeError, ValueError):
-            found = np.nan
+    """Length of time in days: a number of days, a timedelta, or text such as 90d, 12h or 8w."""
+    found = np.nan
+    if hasattr(value, "total_seconds"):
+        found = value.total_seconds() / 86400
+    elif match := re.fullmatch(r"\s*(\d+\.?\d*)\s*([hdw]?)\s*", str(value), re.IGNORECASE):
+        found = float(match[1]) * DAYS[match[2].lower()]
     if not 0 < found < np.inf:
         raise ArgumentError(f"{argument} is {value!r}", "a time > 0 such as '90d' or '12h'")
     return found

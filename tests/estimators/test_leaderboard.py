@@ -81,3 +81,272 @@ def test_counted_orders_count_their_voters():
     drawn = [rb.Leaderboard(method="bootstrap", n_draws=500).fit(each).table_ for each in both]
     widths = [(each.high - each.low).to_numpy() for each in drawn]
     assert np.allclose(widths[0] / widths[1], 1, atol=0.15)
+
+
+# One object for all votes, by value, date and pair
+
+
+def arena(m=900, seed=0):
+    """Votes of 30 judges on six models, with lengths, two languages and days."""
+    rng = np.random.default_rng(seed)
+    a, b = np.array([rng.choice(6, 2, replace=False) for _ in range(m)]).T
+    length = 300 * rng.normal(size=m)
+    ahead = 0.4 * (b - a) + length / 600 + rng.logistic(size=m)
+    tie = np.where(rng.random(m) < 0.5, "tie", "both_bad")
+    winner = np.where(np.abs(ahead) < 0.4, tie, np.where(ahead > 0, "model_a", "model_b"))
+    day = pd.Timestamp("2026-01-01") + pd.to_timedelta(rng.integers(0, 200, m), "D")
+    more = dict(judge=rng.integers(0, 30, m), language=rng.choice(["en", "de"], m, p=[0.7, 0.3]))
+    more |= dict(length=length, day=day, hard=rng.choice(["yes", "no"], m))
+    return pd.DataFrame(
+        dict(model_a=np.array(NAMES)[a], model_b=np.array(NAMES)[b], winner=winner, **more)
+    )
+
+
+ARENA = dict(home="model_a", away="model_b", result="winner")
+STYLE = ARENA | dict(pair_features=["length"])
+
+
+def same(found, expected, rtol=1e-7):
+    pd.testing.assert_frame_equal(found, expected, rtol=rtol, check_dtype=False)
+
+
+def test_a_table_for_each_value_is_that_of_its_votes():
+    votes = arena()
+    board = rb.Leaderboard(columns=STYLE, unit="judge", by=["language", "hard"]).fit(votes)
+    same(board.table_, rb.Leaderboard(columns=STYLE, unit="judge").fit(votes).table_)
+    assert list(board.tables_) == [
+        ("language", "de"),
+        ("language", "en"),
+        ("hard", "no"),
+        ("hard", "yes"),
+    ]
+    for (column, value), each in board.tables_.items():
+        some = votes[votes[column] == value]
+        alone = rb.Leaderboard(columns=STYLE, unit="judge").fit(some)
+        ends = ["rank_low", "rank_high"]  # by draws in the order of the items
+        same(each.table_.drop(columns=ends), alone.table_.drop(columns=ends))
+        assert (each.table_[ends] - alone.table_[ends]).abs().max(axis=None) <= 1
+        assert np.isclose(each.lam_, alone.lam_) and len(each.notes_) == 1
+        ranks = board.changes_.set_index("item")[f"{column} {value}"]
+        assert ranks.to_dict() == alone.table_.set_index("item")["rank"].to_dict()
+    frame = board.to_frame()
+    assert list(frame)[:4] == ["by", "value", "rank", "item"] and len(frame) == 5 * 6
+    assert frame["remarks"].str.contains("length").all() and frame["lam"].nunique() == 5
+
+
+def test_a_value_without_enough_votes_is_noted():
+    votes = arena()
+    votes.loc[:1, "language"] = "fr"
+    votes.loc[:1, ["model_a", "model_b", "judge"]] = ["a", "b", 3]
+    board = rb.Leaderboard(columns=ARENA, unit="judge", by="language").fit(votes)
+    assert [value for _, value in board.tables_] == ["de", "en"]
+    assert "no table for language fr: unit is 'judge' with one value" in board.remark
+
+
+def test_half_life_and_since_weigh_and_leave_out():
+    votes = arena()
+    age = (votes.day.max() - votes.day).dt.days
+    weights = 0.5 ** (age / 30)
+    found = rb.Leaderboard(columns=ARENA, date="day", half_life="30d").fit(votes)
+    known = rb.Leaderboard(columns=ARENA | dict(weight="w")).fit(votes.assign(w=weights))
+    numbers = ["score", "low", "high"]
+    assert np.allclose(found.table_[numbers], known.table_[numbers], atol=1e-8)
+    assert found.table_["comparisons"].sum() == 2 * len(votes)
+    late = rb.Leaderboard(columns=ARENA, date="day", since="2026-05-01", half_life=30).fit(votes)
+    keep = votes.day >= "2026-05-01"
+    known = rb.Leaderboard(columns=ARENA, date="day", half_life=30).fit(votes[keep])
+    same(late.table_, known.table_)
+    assert f"{(~keep).sum()} votes before 2026-05-01 are left out" in late.remark
+
+
+@pytest.mark.parametrize("kind", ["text", "time", "unix", "zone", "date"])
+def test_dates_of_all_kinds_are_read(kind, tmp_path):
+    votes = arena(200)
+    options = dict(columns=ARENA, date="day", half_life="60d")
+    expected = rb.Leaderboard(**options).fit(votes).table_
+    written = dict(
+        text=lambda day: day.dt.strftime("%Y-%m-%d"),
+        time=lambda day: day.dt.strftime("%Y-%m-%dT00:00:00Z"),
+        unix=lambda day: (day - pd.Timestamp(0)) / pd.Timedelta("1s"),
+        zone=lambda day: day.dt.tz_localize("UTC").dt.tz_convert("Europe/Oslo"),
+        date=lambda day: day.dt.date,
+    )
+    votes["day"] = written[kind](votes["day"])
+    same(rb.Leaderboard(**options).fit(votes).table_, expected)
+    if kind != "date":
+        votes.to_csv(tmp_path / "v.csv", index=False)
+        same(rb.Leaderboard(**options).fit(tmp_path / "v.csv").table_, expected)
+    votes.to_parquet(tmp_path / "v.parquet")
+    same(rb.Leaderboard(**options).fit(tmp_path / "v.parquet").table_, expected)
+
+
+def test_pairs_have_the_same_weight():
+    """A pair with ten times the votes counts as much as the others."""
+    rng = np.random.default_rng(0)
+    ends = [(0, 1)] * 2000 + [(0, 2)] * 200 + [(1, 2)] * 200
+    wins = [rng.random() < 1 / (1 + np.exp(a - b)) for a, b in ends]
+    rows = [(a, b) if won else (b, a) for (a, b), won in zip(ends, wins)]
+    votes = pd.DataFrame(rows, columns=["winner", "loser"])
+    size = votes.apply(lambda row: 1 / (2000 if set(row) == {0, 1} else 200), axis=1)
+    size *= len(votes) / size.sum()
+    found = rb.Leaderboard(balance=True).fit(votes)
+    known = rb.Leaderboard(columns=dict(weight="w")).fit(votes.assign(w=size))
+    assert np.allclose(found.score_, known.score_, atol=1e-9)
+    assert found.table_["comparisons"].tolist() == [2200, 2200, 400]
+    few = rb.Leaderboard(balance=True, lam=1.0).fit(votes[2000:2040])  # fewer than 50: all alike
+    assert np.allclose(few.score_, rb.Leaderboard(lam=1.0).fit(votes[2000:2040]).score_)
+
+
+def test_items_with_few_votes_are_not_shown_but_count():
+    votes = arena(300)
+    rare = dict(model_a="rare", model_b="a", winner="model_a")
+    votes = pd.concat([votes, pd.DataFrame([rare] * 3)], ignore_index=True)
+    board = rb.Leaderboard(columns=ARENA).fit(votes)
+    shown = rb.Leaderboard(columns=ARENA, min_votes=20).fit(votes)
+    assert np.allclose(shown.score_, board.score_) and len(shown.table_) == 6
+    assert shown.table_["rank"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert shown.table_["rank_high"].max() == 6 and np.isclose(shown.top().sum(), 1)
+    assert "items with fewer than 20 votes are not shown (1 of 7)" in shown.remark
+    with pytest.raises(ValueError, match="^min_votes is 5000; expected at most"):
+        shown.set_params(min_votes=5000).fit(votes)
+
+
+def test_the_scale_and_its_anchor():
+    votes = arena()
+    logit, elo = (rb.Leaderboard(columns=STYLE, scale=s).fit(votes) for s in ("logit", "elo"))
+    factor = 400 / np.log(10)
+    for name in ("score", "low", "high"):
+        assert np.allclose(elo.table_[name], 1000 + factor * logit.table_[name])
+    assert np.allclose(elo.pair_table_["effect"], factor * logit.pair_table_["effect"])
+    assert np.isclose(elo.table_["score"].mean(), 1000)
+    fixed = rb.Leaderboard(columns=STYLE, scale="elo", anchor=("c", 1200)).fit(votes)
+    assert np.isclose(fixed.table_.set_index("item").loc["c", "score"], 1200)
+    assert np.isclose(fixed.compare("a", "b").difference, elo.compare("a", "b").difference)
+    assert np.allclose(fixed.predict(["a", "b"]), logit.predict(["a", "b"]))
+
+
+def test_log_loss_by_folds_of_judges():
+    from sklearn.base import clone
+    from sklearn.model_selection import GroupKFold, cross_val_score
+
+    votes, folds = arena(), GroupKFold(3)
+    board = rb.Leaderboard(columns=STYLE)
+    found = cross_val_score(board, votes, groups=votes.judge, cv=folds)
+    for score, (train, test) in zip(found, folds.split(votes, groups=votes.judge), strict=True):
+        fitted, left = clone(board).fit(votes.iloc[train]), votes.iloc[test]
+        p = [
+            fitted.predict_proba(a, b, [x])[0, 0]
+            for a, b, x in zip(left.model_a, left.model_b, left.length)
+        ]
+        share = left.winner.map(dict(model_a=1.0, model_b=0.0)).fillna(0.5).to_numpy()
+        loss = -(share * np.log(p) + (1 - share) * np.log1p(-np.array(p))).mean()
+        assert np.isclose(score, -loss, rtol=1e-10)
+
+
+def test_it_is_cloned_and_pickled():
+    import pickle
+
+    from sklearn.base import clone
+
+    board = rb.Leaderboard(columns=STYLE, unit="judge", by="language", scale="elo").fit(arena())
+    again = pickle.loads(pickle.dumps(board))
+    pd.testing.assert_frame_equal(again.to_frame(), board.to_frame())
+    assert again.compare("a", "b") == board.compare("a", "b")
+    copy = clone(board)
+    assert copy.get_params() == board.get_params() and not hasattr(copy, "table_")
+    pd.testing.assert_frame_equal(copy.fit(arena()).to_frame(), board.to_frame())
+    alone = board.set_params(by=None).fit(arena())
+    assert not hasattr(alone, "tables_")
+
+
+def test_it_is_plotted():
+    board = rb.Leaderboard(columns=ARENA).fit(arena())
+    ax = board.plot(k=4)
+    assert [text.get_text() for text in ax.get_yticklabels()] == board.table_["item"][:4].tolist()
+    (line,) = ax.get_lines()
+    assert np.allclose(line.get_xdata(), board.table_["score"][:4])
+    assert board.plot(ax) is ax
+
+
+# Bad input
+
+
+def wrong(change, expected, columns=ARENA, **options):
+    return pytest.param(change, expected, columns, options, id=expected[:50])
+
+
+@pytest.mark.parametrize(
+    "change, expected, columns, options",
+    [
+        wrong(
+            lambda v: v.replace(dict(winner={"both_bad": "neither"})),
+            r"result \(column 'winner'\) is 'neither' in row \d+",
+        ),
+        wrong(lambda v: v.assign(winner=v.winner.where(v.index != 7)), "is missing in row 7"),
+        wrong(lambda v: v.assign(model_a="a", model_b="b")[:0], "has names of columns but no rows"),
+        wrong(
+            lambda v: v.assign(model_b=v.model_b.where(v.index != 5, v.model_a)),
+            "home .column 'model_a'. and away are both '.' in row 5",
+        ),
+        wrong(
+            lambda v: v.assign(winner="tie"), "ties is 'drop' and every vote is a tie", ties="drop"
+        ),
+        wrong(lambda v: v, r"ties is 'refuse', and row \d+ is a tie", ties="refuse"),
+        wrong(
+            lambda v: v[~v.winner.isin(["tie", "both_bad"])],
+            "ties is 'davidson' and no vote is a tie",
+            ties="davidson",
+        ),
+        wrong(
+            lambda v: v.assign(judge=v.judge.where(v.index != 4)),
+            "has no unit in row 4, column 'judge'",
+            unit="judge",
+        ),
+        wrong(lambda v: v, "unit is 'sex'; expected one of: day, hard", unit="sex"),
+        wrong(lambda v: v.assign(judge=1), "unit is 'judge' with one value", unit="judge"),
+        wrong(lambda v: v, "by is 'sex'; expected one of: day, hard", by="sex"),
+        wrong(
+            lambda v: v.assign(language=v.language.where(v.index != 2)),
+            "has no group in row 2, column 'language'",
+            by="language",
+        ),
+        wrong(
+            lambda v: v.assign(day=v.day.astype(str).where(v.index != 3, "31.12.2025")),
+            "votes has the date '31.12.2025' in row 3, column 'day'; expected dates such as",
+            date="day",
+            half_life="9d",
+        ),
+        wrong(
+            lambda v: v.assign(day=v.day.where(v.index != 3)),
+            "in row 3, column 'day'; expected dates",
+            date="day",
+            half_life="9d",
+        ),
+        wrong(lambda v: v, "date is 'when'; expected one of", date="when", since="2026-01-01"),
+        wrong(lambda v: v, "since is 'soon'; expected dates", date="day", since="soon"),
+        wrong(lambda v: v, "since is '2030-01-01', after the last", date="day", since="2030-01-01"),
+        wrong(lambda v: v, "half_life is '90x'; expected a time", date="day", half_life="90x"),
+        wrong(lambda v: v, "half_life is -3; expected a time", date="day", half_life=-3),
+        wrong(lambda v: v, "half_life is '9d' and date is None", half_life="9d"),
+        wrong(lambda v: v, "anchor is 'q'; expected one of: a, b", anchor=("q", 1.0)),
+        wrong(
+            lambda v: v.assign(length=v.length.where(v.index != 6)),
+            r"pair_features \(column 'length'\) has NaN at index 6",
+            STYLE,
+        ),
+        wrong(lambda v: v.assign(length=0.0), "pair_features has 'length', which is 0", STYLE),
+        wrong(lambda v: v, "columns has ties='drop'; expected ties=", ARENA | dict(ties="drop")),
+    ],
+)
+def test_wrong_votes(change, expected, columns, options):
+    with pytest.raises(ValueError, match=expected):
+        rb.Leaderboard(columns=columns, **options).fit(change(arena(60)))
+
+
+def test_one_competitor_and_ties_alone():
+    rows = dict(winner=["a", "a"], loser=["b", "b"], weight=[0, 0])
+    with pytest.warns(rb.Assumption, match="2 rows of weight 0"):
+        with pytest.raises(ValueError, match="^votes compare 0 items; expected at least two"):
+            rb.Leaderboard(columns=dict(weight="weight")).fit(rows)
+    board = rb.Leaderboard(columns=ARENA).fit(arena(60).assign(winner="tie"))
+    assert np.allclose(board.score_, 0) and "nearly all votes are ties" in board.remark
