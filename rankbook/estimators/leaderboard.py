@@ -437,9 +437,11 @@ class Leaderboard(BaseEstimator):
         as_flag("balance", self.balance)
         for name in ("since", "half_life"):
             if (value := getattr(self, name)) is not None and self.date is None:
-                raise ArgumentError(f"{name} is {value!r} and date is None", "a column of dates")
+                raise ArgumentError(
+                    f"{name} is {value!r}", "date='day', a column of dates, with it"
+                )
         if self.date is not None and self.since is None and self.half_life is None:
-            raise ArgumentError(f"date is {self.date!r}", "since or half_life with it")
+            raise ArgumentError(f"date is {self.date!r}", "half_life='90d', or since, with it")
 
     def _read(self, votes, unit):
         """The votes as :class:`VoteTable` or Orders."""

@@ -327,7 +327,7 @@ def wrong(change, expected, columns=ARENA, **options):
         wrong(lambda v: v, "since is '2030-01-01', after the last", date="day", since="2030-01-01"),
         wrong(lambda v: v, "half_life is '90x'; expected a time", date="day", half_life="90x"),
         wrong(lambda v: v, "half_life is -3; expected a time", date="day", half_life=-3),
-        wrong(lambda v: v, "half_life is '9d' and date is None", half_life="9d"),
+        wrong(lambda v: v, "half_life is '9d'; expected date='day', a column", half_life="9d"),
         wrong(lambda v: v, "anchor is 'q'; expected one of: a, b", anchor=("q", 1.0)),
         wrong(
             lambda v: v.assign(length=v.length.where(v.index != 6)),

@@ -1,0 +1,160 @@
+"""From the file of a public arena to a published table, by one command."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from shell import done, refused
+
+import rankbook as rb
+
+MODELS = ["model-x", "gpt_4", "a|b", "<b>", "=run", "last"]
+STYLE = ["--column", "pair_features=length"]
+FULL = [*STYLE, "--intervals", "--unit", "judge", "--scale", "elo"]
+
+
+@pytest.fixture(autouse=True)
+def votes(tmp_path, monkeypatch):
+    """A file with model_a, model_b, winner, judge, language, lengths and times."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    a, b = np.array([rng.choice(6, 2, replace=False) for _ in range(1500)]).T
+    length = np.round(300 * rng.normal(size=1500))
+    ahead = 0.4 * (b - a) + length / 600 + rng.logistic(size=1500)
+    tie = rng.choice(["tie", "both_bad", "tie (bothbad)"], 1500)
+    winner = np.where(np.abs(ahead) < 0.4, tie, np.where(ahead > 0, "model_a", "model_b"))
+    names = np.array(MODELS)
+    table = dict(model_a=names[a], model_b=names[b], winner=winner)
+    table |= dict(judge=rng.integers(0, 40, 1500), language=rng.choice(["en", "zh"], 1500))
+    table |= dict(length=length, tstamp=1.7e9 + 86400 * rng.integers(0, 300, 1500))
+    table = pd.DataFrame(table)
+    table.to_csv("arena.csv", index=False)
+    table.to_parquet("arena.parquet")
+    return table
+
+
+def board(**options):
+    columns = dict(home="model_a", away="model_b", result="winner", pair_features=["length"])
+    return rb.Leaderboard(columns=columns, **options).fit("arena.csv")
+
+
+def test_one_command_makes_a_table_to_publish():
+    assert done("rank", "arena.parquet", *FULL, "-o", "ranks.md") == ""
+    head, line, *rows, space, remark = Path("ranks.md").read_text().splitlines()
+    assert head == "| rank | item | score | interval | ranks | comparisons |"
+    assert len(rows) == 6 and all(row.count(" | ") == 5 for row in rows) and space == ""
+    assert rows[0].startswith("| 1 | model-x | 1") and r"a\|b" in rows[2] and r"\<b" in rows[3]
+    assert remark.startswith("95 % for each interval, laplace; length +") and "per 2" in remark
+    assert "votes of one judge may depend on each other (40 of them)" in remark
+    assert Path("ranks.md").read_text() == board(unit="judge", scale="elo").to_markdown() + "\n"
+
+
+def test_every_format_has_notes_pair_features_and_lambda():
+    known = board(unit="judge", scale="elo", by="language")
+    for ending in ("csv", "tsv", "parquet", "json", "html", "tex"):
+        done("rank", "arena.csv", *FULL, "--by", "language", "-o", f"ranks.{ending}")
+    expected = known.to_frame()
+    found = [pd.read_parquet("ranks.parquet"), pd.read_csv("ranks.csv", keep_default_na=False)]
+    found.append(pd.read_csv("ranks.tsv", sep="\t", keep_default_na=False))
+    for each in found:
+        each["item"] = each["item"].str.removeprefix("'")
+        pd.testing.assert_frame_equal(each, expected, check_dtype=False)
+    assert (expected.groupby(["by", "value"])["lam"].nunique() == 1).all()
+    assert expected["remarks"].str.contains("length +", regex=False).all()
+    facts = json.loads(Path("ranks.json").read_text())
+    assert facts == json.loads(done("rank", "arena.csv", *FULL, "--by", "language", "--json"))
+    assert np.isclose(facts["lam"], known.lam_) and np.isclose(facts["phi"], known.phi_)
+    assert facts["phi"] < 0.9 and "40 of them" in " ".join(facts["notes"])
+    (row,) = facts["pair_features"]
+    assert row["feature"] == "length" and row["low"] < row["effect"] < row["high"]
+    assert [(each["by"], each["value"]) for each in facts["tables"]] == list(known.tables_)
+    for each, (_, part) in zip(facts["tables"], known.tables_.items(), strict=True):
+        assert np.isclose(each["lam"], part.lam_) and len(each["items"]) == 6
+    assert [row["item"] for row in facts["changes"]] == known.table_["item"].tolist()
+    page, paper = Path("ranks.html").read_text(), Path("ranks.tex").read_text()
+    assert "&lt;b&gt;" in page and "<b>" not in page.replace("<body>", "") and "zh" in page
+    assert r"gpt\_4" in paper and r"95 \% for each" in paper and paper.count(r"\hline") == 4
+
+
+def test_tables_by_value_are_printed_with_the_changes():
+    text = done("rank", "arena.csv", *STYLE, "--by", "language")
+    parts = text.split("\n\n")
+    assert [part.splitlines()[0] for part in parts] == [
+        "all votes:",
+        "language en:",
+        "language zh:",
+        "ranks:",
+    ]
+    assert parts[-1].splitlines()[1].split() == ["item", "all", "votes", "language", "en"] + [
+        "language",
+        "zh",
+    ]
+
+
+def test_options_are_the_parameters():
+    given = ["--scale", "elo", "--anchor", "gpt_4=1200", "--date", "tstamp", "--half-life", "90d"]
+    given += ["--since", "2023-12-01", "--min-votes", "10", "--balance", "--lam", "0.5"]
+    given += ["--intervals", "--simultaneous", "--ties", "davidson", "--json"]
+    facts = json.loads(done("rank", "arena.csv", *STYLE, *given))
+    same = board(
+        scale="elo",
+        anchor=("gpt_4", 1200.0),
+        date="tstamp",
+        half_life="90d",
+        since="2023-12-01",
+        min_votes=10,
+        balance=True,
+        lam=0.5,
+        simultaneous=True,
+        ties="davidson",
+    )
+    pd.testing.assert_frame_equal(pd.DataFrame(facts["items"]), same.table_, check_dtype=False)
+    assert np.isclose(facts["nu"], same.tie_) and facts["lam"] == 0.5 and facts["phi"] == 1
+    assert "all intervals together" in facts["notes"][-5] and len(same.notes_) == 4
+    drawn = json.loads(
+        done("rank", "arena.csv", *STYLE, "--intervals", "--rank-method", "credible", "--json")
+    )
+    same = board(rank_method="credible").table_
+    pd.testing.assert_frame_equal(pd.DataFrame(drawn["items"]), same, check_dtype=False)
+
+
+def test_a_plot_is_written():
+    done("rank", "arena.csv", "--intervals", "--plot", "ranks.svg")
+    assert "<svg" in Path("ranks.svg").read_text()
+    assert "--plot is 'ranks.txt'" in refused("rank", "arena.csv", "--plot", "ranks.txt")
+
+
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        (["--unit", "judge"], "--unit is given; expected --intervals with it"),
+        (["--simultaneous"], "--simultaneous is given; expected --intervals with it"),
+        (["--rank-method", "steps"], "--rank-method is given; expected --intervals with it"),
+        (["--anchor", "nobody=3"], "--anchor is 'nobody'; expected one of"),
+        (["--anchor", "gpt_4"], "--anchor is 'gpt_4'; expected NAME=NUMBER"),
+        (["--ties", "win"], "--ties is 'win'; expected one of"),
+        (["--scale", "chess"], "--scale is 'chess'; expected one of"),
+        (["--lam", "0"], "--lam is 0"),
+        (["--half-life", "90d"], "--half-life is '90d'; expected --date day, a column"),
+        (
+            ["--date", "language", "--since", "2024-01-01"],
+            "arena.csv has the date 'zh' in row 0, column 'language'",
+        ),
+        (["--date", "tstamp", "--since", "soon"], "--since is 'soon'; expected dates"),
+        (["--by", "sex"], "--by is 'sex'; expected one of: judge, language"),
+        (["--min-votes", "100000"], "--min-votes is 100000; expected at most"),
+        (["-o", "ranks.doc"], "the ending of 'ranks.doc'"),
+        (["--ties", "refuse"], "is a tie"),
+    ],
+)
+def test_wrong_options(given, expected):
+    assert expected in refused("rank", "arena.csv", *given)
+
+
+def test_clicks_are_refused(votes):
+    clicks = dict(session=[1, 1, 2, 2], item=list("abab"), rank=[1, 2, 1, 2], click=[0, 1, 1, 0])
+    pd.DataFrame(clicks).to_csv("clicks.csv", index=False)
+    said = refused("rank", "clicks.csv")
+    assert "MATCHES is 'clicks.csv', a log of clicks; expected votes, matches or orders" in said
