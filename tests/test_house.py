@@ -399,6 +399,8 @@ PLAIN_MODULES = {
     "selection.held_out",
 }
 PLAIN_MODULES |= {"paths.display", "paths.files", "estimators.saving", "estimators.linear_json"}
+PLAIN_MODULES |= {"estimators.leaderboard", "estimators.board_text", "estimators.score_errors"}
+PLAIN_MODULES |= {"preferences.votes"}
 
 
 def test_chapters_are_exported_and_plumbing_is_plain():

@@ -30,6 +30,7 @@ SURVIVAL = rb.Preferences.from_survival(np.arange(N), np.r_[LABELS[1:], 1])
 TABLE = RNG.normal(size=(N, 3))
 PAIRS = rb.Preferences([2, 5, 8], [0, 3, 6], N)
 SIDED = rb.Preferences([2, 5, 8], [0, 3, 6], N, pair_features=[1.0, -1.0, 1.0])
+VOTES = pd.DataFrame(dict(winner=list("aabc"), loser=list("bcca"), day=["2026-01-01"] * 4))
 FOLDER = tempfile.TemporaryDirectory()
 FILES = {name: Path(FOLDER.name, f"{name}.csv") for name in ("items", "pairs")}
 FILES["items"].write_text("one,y\n1,2\n3,4\n")
@@ -132,6 +133,14 @@ ALSO = {  # the same for a parameter of one call
     ("RankingStatistics", "basis"): {"rows"},
     **{("predict_pair_proba", name): {"rows"} for name in "ab"},  # of two features
     ("explain_pair", "a"): {"zero"},
+    **{("board.predict_proba", name): {"empty"} for name in "ab"},
+    ("board.predict", "items"): {"empty"},
+    ("board.predict_proba", "pair_features"): {"empty"},
+    ("Leaderboard", "intervals"): {"empty", "true"},
+    ("Leaderboard", "min_votes"): {"zero"},
+    ("Leaderboard", "balance"): {"true"},
+    ("Leaderboard", "columns"): {"dict"},
+    ("Leaderboard", "level"): {"tiny"},
     ("explain_pair", "b"): {"zero"},
     ("curve.at", "lam"): POSITIVE | {"true", "inf", "rows", "empty"},
     ("is_optimal", "tol"): {"zero"},
@@ -184,6 +193,11 @@ def model():
 @cache
 def logistic():
     return rb.RankSVM(kernel="linear", loss="logistic").fit(X, PAIRS)
+
+
+@cache
+def board():
+    return rb.Leaderboard().fit(VOTES)
 
 
 @cache
@@ -246,6 +260,7 @@ MADE = {
     model: rb.RankSVM,
     logistic: rb.RankSVM,
     choices: rb.RankSVM,
+    board: rb.Leaderboard,
     hazard: rb.BaselineHazard,
     path: rb.RegularizationPath,
     rls_path: SpectralPath,
@@ -378,6 +393,11 @@ CALLS = {
     "order_intervals of resamples": calls(
         rb.order_intervals, model=logistic, X=Z, n_resamples=100, method="bootstrap"
     ),
+    "Leaderboard": (rb.Leaderboard, lambda **given: rb.Leaderboard(**given).fit(VOTES), {}),
+    "board.compare": does(board, "compare", a="a", b="b"),
+    "board.predict": does(board, "predict", items=["a"]),
+    "board.predict_proba": does(board, "predict_proba", a="a", b="b"),
+    "board.top": does(board, "top", k=1),
     "match_prior": calls(
         rb.match_prior, model=rb.RankSVM(kernel="linear", loss="logistic"), X=X, y=PAIRS
     ),
@@ -570,6 +590,7 @@ def test_there_are_a_thousand_short_cases_and_every_public_function_has_some():
     makers = {"dask_blocks", "read_blocks", "Certificate", "RegularizationPath", "SolutionPath"}
     makers |= {
         "Assumption",
+        "Comparison",
         "OrderIntervals",
         "PairLoss",
         "Solver",

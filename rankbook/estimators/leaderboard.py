@@ -1,14 +1,13 @@
 """Leaderboards: scores and ranks of items from votes or orders."""
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import expit
-from scipy.stats import norm
-from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,8 +17,17 @@ from ..base.estimator import BaseEstimator
 from ..base.limits import announce_time, warn
 from ..base.tables import Tabled, as_html
 from ..base.types import File, Seed
-from ..base.validation import as_choice, as_count, as_flag, as_positive, unknown_name
-from ..data.vote_tables import VoteTable, read_votes
+from ..base.validation import (
+    as_array,
+    as_choice,
+    as_count,
+    as_flag,
+    as_numbers,
+    as_positive,
+    shown,
+    unknown_name,
+)
+from ..data.vote_tables import VoteTable, as_columns, read_votes
 from ..preferences.events import ids_of_preferences
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
@@ -29,7 +37,6 @@ from ..problems.votes import LEAST_PHI, covariance, fit_votes, resampled, within
 from . import board_text
 from .order_intervals import (
     Units,
-    half_width,
     match_prior,
     posterior_root,
     resampled_scores,
@@ -37,6 +44,7 @@ from .order_intervals import (
 )
 from .rank_sets import rank_ends, ranks, stepped_down
 from .ranksvm import RankSVM
+from .score_errors import DrawnErrors, NormalErrors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,68 +100,6 @@ class Comparison(Tabled):
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {value}" for name, value in self._facts())
-
-
-@dataclass(frozen=True, eq=False)
-class NormalErrors:
-    """Normal errors of q estimates, or those of the t distribution with df degrees of freedom."""
-
-    covariance: np.ndarray
-    df: float = np.inf
-
-    @property
-    def law(self):
-        """Distribution of an error over its deviation."""
-        return student(self.df) if np.isfinite(self.df) else norm()
-
-    @property
-    def size(self):
-        """Number of estimates."""
-        return len(self.covariance)
-
-    def deviations(self):
-        """Deviations (q,) of the estimates."""
-        return np.sqrt(np.diag(self.covariance).clip(0))
-
-    def of_differences(self, q):
-        """Deviations (q, q) of the differences of the first q estimates, 0 for rounding errors."""
-        V = self.covariance[:q, :q]
-        square = np.diag(V)[:, None] + np.diag(V) - 2 * V
-        return np.sqrt(np.where(square > 1e-12 * np.diag(V).max(initial=0.0), square, 0.0))
-
-    def draws(self, q, number, seed):
-        """Draws (q, number) of the first q errors."""
-        e, Q = np.linalg.eigh(self.covariance[:q, :q])
-        rng = np.random.default_rng(seed)
-        moved = (Q * np.sqrt(e.clip(0))) @ rng.normal(size=(q, number))
-        if np.isfinite(self.df):
-            moved = moved / np.sqrt(rng.chisquare(self.df, number) / self.df)
-        return moved
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnErrors:
-    """Errors (q, R) in resamples."""
-
-    moved: np.ndarray
-    law = norm()
-
-    @property
-    def size(self):
-        """Number of estimates."""
-        return len(self.moved)
-
-    def deviations(self):
-        """Deviations (q,) of the estimates, half the width of the middle 68.27 % of resamples."""
-        return half_width(self.moved)
-
-    def of_differences(self, q):
-        """Deviations (q, q) of the differences of the first q estimates."""
-        return np.array([half_width(self.moved[:q] - each) for each in self.moved[:q]])
-
-    def draws(self, q, number, seed):
-        """The errors (q, R) of the first q estimates in all resamples."""
-        return self.moved[:q]
 
 
 class Leaderboard(BaseEstimator):
@@ -422,6 +368,21 @@ class Leaderboard(BaseEstimator):
 
     def _check(self):
         """Check the parameters."""
+        is_dict = isinstance(self.columns, dict) and all(
+            isinstance(name, str) for name in self.columns
+        )
+        if self.columns is not None and not is_dict:
+            raise ArgumentError(f"columns is {shown(self.columns)}", "a dict from str, or None")
+        for name in ("unit", "by", "date"):
+            as_columns(name, getattr(self, name))
+        if self.anchor is not None:
+            is_pair = isinstance(self.anchor, tuple | list) and len(self.anchor) == 2
+            if not (is_pair and isinstance(self.anchor[1], Real) and np.isfinite(self.anchor[1])):
+                raise ArgumentError(f"anchor is {shown(self.anchor)}", "a pair (name, number)")
+        if not (isinstance(self.intervals, bool | list | tuple) or np.ndim(self.intervals) == 1):
+            raise ArgumentError(
+                f"intervals is {shown(self.intervals)}", "a bool or a list of names"
+            )
         as_choice("ties", self.ties, ("half", "drop", "davidson", "refuse"))
         as_choice("method", self.method, ("laplace", "bootstrap"))
         as_choice("rank_method", self.rank_method, ("steps", "credible"))
@@ -446,12 +407,11 @@ class Leaderboard(BaseEstimator):
     def _read(self, votes, unit):
         """The votes as :class:`VoteTable` or Orders."""
         if not isinstance(votes, Preferences):
-            names = lambda given: [given] if isinstance(given, str) else list(given or ())
-            units = names(self.unit)
+            units, by = as_columns("unit", self.unit), as_columns("by", self.by)
             if unit is not None and units:
                 raise ArgumentError(f"unit is given and self.unit is {units!r}", "one of the two")
             more = dict(date=self.date, since=self.since, half_life=self.half_life, ties=self.ties)
-            return read_votes(votes, self.columns, units, unit, names(self.by), **more)
+            return read_votes(votes, self.columns, units, unit, by, **more)
         for name in ("columns", "unit", "by", "date"):
             if getattr(self, name):
                 raise ArgumentError(
@@ -643,8 +603,13 @@ class Leaderboard(BaseEstimator):
 
     def predict(self, items: Any) -> np.ndarray:
         """Scores (q,) of items by name, in logits."""
+        return self._scores("items", items)
+
+    def _scores(self, argument, items):
+        """Scores (q,) of a name or of names."""
         check_is_fitted(self)
-        return self.score_[[self._place("items", name) for name in np.atleast_1d(items)]]
+        names = [items] if isinstance(items, str) else as_array(argument, items).ravel()
+        return self.score_[[self._place(argument, name) for name in names]]
 
     def predict_proba(self, a: Any, b: Any, pair_features: ArrayLike | None = None) -> np.ndarray:
         """Probabilities of the outcomes of votes.
@@ -661,10 +626,10 @@ class Leaderboard(BaseEstimator):
             Probabilities that `a` wins and that `b` wins; for ``ties="davidson"`` that `a` wins,
             that they tie and that `b` wins.
         """
-        t = self.predict(a) - self.predict(b)
+        t = self._scores("a", a) - self._scores("b", b)
         if pair_features is not None:
-            given = np.asarray(pair_features, dtype=float)
-            if given.shape[-1:] != self.pair_coef_.shape:
+            given = np.atleast_1d(as_numbers("pair_features", pair_features))
+            if given.shape[-1:] != self.pair_coef_.shape or given.shape[:-1] not in ((), t.shape):
                 raise ArgumentError(
                     f"pair_features has shape {given.shape}", f"{self.pair_coef_.size} columns"
                 )

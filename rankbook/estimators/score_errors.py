@@ -1,0 +1,71 @@
+"""Errors of scores: a normal law, or draws."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from .order_intervals import half_width
+
+
+@dataclass(frozen=True, eq=False)
+class NormalErrors:
+    """Normal errors of q estimates, or those of the t distribution with df degrees of freedom."""
+
+    covariance: np.ndarray
+    df: float = np.inf
+
+    @property
+    def law(self):
+        """Distribution of an error over its deviation."""
+        return student(self.df) if np.isfinite(self.df) else norm()
+
+    @property
+    def size(self):
+        """Number of estimates."""
+        return len(self.covariance)
+
+    def deviations(self):
+        """Deviations (q,) of the estimates."""
+        return np.sqrt(np.diag(self.covariance).clip(0))
+
+    def of_differences(self, q):
+        """Deviations (q, q) of the differences of the first q estimates, 0 for rounding errors."""
+        V = self.covariance[:q, :q]
+        square = np.diag(V)[:, None] + np.diag(V) - 2 * V
+        return np.sqrt(np.where(square > 1e-12 * np.diag(V).max(initial=0.0), square, 0.0))
+
+    def draws(self, q, number, seed):
+        """Draws (q, number) of the first q errors."""
+        e, Q = np.linalg.eigh(self.covariance[:q, :q])
+        rng = np.random.default_rng(seed)
+        moved = (Q * np.sqrt(e.clip(0))) @ rng.normal(size=(q, number))
+        if np.isfinite(self.df):
+            moved = moved / np.sqrt(rng.chisquare(self.df, number) / self.df)
+        return moved
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnErrors:
+    """Errors (q, R) in resamples."""
+
+    moved: np.ndarray
+    law = norm()
+
+    @property
+    def size(self):
+        """Number of estimates."""
+        return len(self.moved)
+
+    def deviations(self):
+        """Deviations (q,) of the estimates, half the width of the middle 68.27 % of resamples."""
+        return half_width(self.moved)
+
+    def of_differences(self, q):
+        """Deviations (q, q) of the differences of the first q estimates."""
+        return np.array([half_width(self.moved[:q] - each) for each in self.moved[:q]])
+
+    def draws(self, q, number, seed):
+        """The errors (q, R) of the first q estimates in all resamples."""
+        return self.moved[:q]
