@@ -491,6 +491,10 @@ CASES = {
         ),
         lambda found, new: [found.score, found.low, found.rank, found.decided],
     ),
+    "Leaderboard": (
+        lambda b: rb.Leaderboard(method="bootstrap", n_draws=100).fit(pairs(b)),
+        lambda board, new: [board.score_, board.top(2).to_numpy()],
+    ),
     "match_prior": (
         lambda b: rb.match_prior(
             rb.RankSVM(kernel="linear", loss="logistic"), b["X"], rb.Preferences.from_scores(b["y"])
@@ -527,6 +531,7 @@ KEEPS_NOTHING = {
     "compare_solvers",
     "Assumption",
     "Certificate",
+    "Comparison",
     "Solution",
     "kernels",
     "metrics",

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError, Assumption
-from ..base.estimator import BaseEstimator
 from ..base.limits import announce_time, warn
 from ..base.tables import Tabled, as_html
 from ..base.types import File, Seed
@@ -44,6 +43,7 @@ from .order_intervals import (
 )
 from .rank_sets import rank_ends, ranks, stepped_down
 from .ranksvm import RankSVM
+from .saving import Savable
 from .score_errors import DrawnErrors, NormalErrors
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Comparison(Tabled):
         return "\n".join(f"{name}: {value}" for name, value in self._facts())
 
 
-class Leaderboard(BaseEstimator):
+class Leaderboard(Savable):
     """Rank competitors from votes, matches or orders, with intervals of scores and ranks.
 
     An item beats another with probability 1 / (1 + exp(-difference of scores)), the model of
@@ -360,6 +360,10 @@ class Leaderboard(BaseEstimator):
                     )
                 else:
                     self.tables_[name, values[number]] = board
+        self._tabulate_changes()
+
+    def _tabulate_changes(self):
+        """Make `changes_`."""
         found = pd.DataFrame({"item": self.table_["item"], "all votes": self.table_["rank"]})
         for (name, value), board in self.tables_.items():
             place = board.table_.set_index("item")["rank"].astype("Int64")
@@ -517,6 +521,12 @@ class Leaderboard(BaseEstimator):
             name, value = self.anchor
             offset = float(value) - factor * self.score_[self._place("anchor", name)]
         return factor, offset
+
+    def tabulate(self):
+        """Make all tables of a fitted leaderboard."""
+        self._tabulate()
+        if hasattr(self, "tables_"):
+            self._tabulate_changes()
 
     def _tabulate(self):
         """Make `table_` and `pair_table_`."""

@@ -58,6 +58,7 @@ UNREAD = (
     RecursionError,
 )  # of wrong files
 LEFT_OUT = ("solution_", "statistics_")  # data, or sums of data, for further learning
+LEFT_OUT += ("table_", "pair_table_", "changes_")  # of a leaderboard, which are made again
 PATHS = {
     kind.form: kind
     for kind in (RegularizationPath, LabelPath, SpectralPath, WeightPath, ManifoldPath)
@@ -255,6 +256,8 @@ def save_model(file, kind, model, **more):
     Raises the errors of :meth:`Savable.save`.
     """
     kinds, package = _storables(), __name__.rpartition(".")[0] + "."
+    if hasattr(model, "errors_"):
+        kinds |= board_errors()
     for kept in (model, *vars(model).values()):  # an estimator may contain another
         cls = type(kept)
         if isinstance(kept, Savable) and cls.__module__.startswith(package):
@@ -275,6 +278,41 @@ def save_model(file, kind, model, **more):
         raise ValueError(f"{said}.") from None
 
 
+def board_errors():
+    """Return how a file stores the errors of a leaderboard."""
+
+    def made(cls, **parts):
+        found = cls(**parts)
+        values = next(iter(parts.values()))
+        demand(isinstance(values, np.ndarray) and values.ndim == 2, "errors_ is no matrix")
+        demand_finite("errors_", values)
+        demand(getattr(found, "df", 1.0) > 0, "df")
+        return found
+
+    parts_of = lambda value: {field.name: getattr(value, field.name) for field in fields(value)}
+    classes = {name: _estimator("score_errors", name) for name in ("NormalErrors", "DrawnErrors")}
+    return {name: Storable(cls, parts_of, partial(made, cls)) for name, cls in classes.items()}
+
+
+def check_board(fitted):
+    """Raise a ValueError unless the parts of a leaderboard fit together."""
+    n, k = len(fitted["items_"]), fitted["pair_coef_"].size
+    demand(all(isinstance(name, str) for name in fitted["items_"]), "items_")
+    for name in ("score_", "group_", "compared_"):
+        demand(fitted[name].shape == (n,), f"{name} has shape {fitted[name].shape}")
+    for name in ("score_", "compared_", "pair_coef_", "pair_scale_"):
+        demand_finite(name, fitted[name])
+    demand(are_indices(fitted["group_"], n), "group_")
+    demand(are_indices(fitted["chosen_"], n), "chosen_ is outside the items")
+    demand(fitted["pair_scale_"].shape == (k,) and len(fitted["features_"]) == k, "features_")
+    demand(all(isinstance(text, str) for text in fitted["notes_"]), "notes_")
+    errors, q = fitted["errors_"], fitted["chosen_"].size
+    demand(hasattr(errors, "law") if errors is not None else q == 0, "errors_")
+    demand(errors is None or errors.size == q + k, "errors_ and chosen_ differ")
+    for name in ("lam_", "phi_"):
+        demand(isinstance(fitted[name], Real), f"{name} is {fitted[name]!r}")
+
+
 def _estimator(module, name):
     """Return a class of rankbook.estimators; its modules import this one."""
     return getattr(import_module(f"{__package__}.{module}"), name)
@@ -285,6 +323,7 @@ def model_classes():
     homes = dict(RankSVM="ranksvm", RankSVMCV="ranksvm", RankRLS="rankrls")
     homes |= dict(RankRLSCV="rankrls", RayleighRanker="rayleigh", RayleighRankerCV="rayleigh")
     homes |= dict(OnlineRankSVM="online", OnlineSVC="online")
+    homes |= dict(Leaderboard="leaderboard")
     homes |= dict(LabelRanker="label_ranker", LabelRankerCV="label_ranker", OrdinalRanker="ordinal")
     return {name: _estimator(module, name) for name, module in homes.items()}
 
@@ -300,6 +339,8 @@ def made_model(cls, params, fitted):
         if "certificate_" in fitted:  # files of version 0.1 lack lam_
             fitted = dict(lam_=fitted["certificate_"].lam) | fitted
         vars(model).update(fitted)
+        if "compared_" in fitted:
+            model.tabulate()
         as_html(getattr(model, "_facts", lambda: [[]])())  # raises if a displayed fact is not text
     return model
 
@@ -311,6 +352,8 @@ def check_attributes(model, fitted):
     for name in ("coef_", "intercept_", "cuts_", "pair_coef_", "pair_scale_"):
         if name in fitted:
             demand_finite(name, np.asarray(fitted[name]))
+    if "compared_" in fitted:
+        return check_board(fitted)
     if "ranker_" in fitted:
         counts = fitted["classes_"].size, fitted["cuts_"].size
         demand(hasattr(fitted["ranker_"], "predict"), "ranker_ is none")
@@ -405,7 +448,7 @@ def load(file: File, *, allow_plugins: bool = False) -> Any:
             name: Storable(cls, model_parts, partial(made_model, cls))
             for name, cls in model_classes().items()
         }
-        reader = ValueReader(_storables() | models, arrays)
+        reader = ValueReader(_storables() | board_errors() | models, arrays)
         values = {name: reader.read(value) for name, value in facts["values"].items()}
         if kind == PATH_KIND:
             return _path(allow_plugins, **values)

@@ -259,6 +259,26 @@ def test_it_is_cloned_and_pickled():
     assert not hasattr(alone, "tables_")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        dict(unit="judge", by="language", scale="elo"),
+        dict(method="bootstrap", n_draws=200),
+        dict(ties="davidson", intervals=False),
+        dict(intervals=["a", "b"]),
+    ],
+)
+def test_it_is_saved(options, tmp_path):
+    board = rb.Leaderboard(columns=STYLE, **options).fit(arena())
+    board.save(tmp_path / "b.rankbook")
+    again = rb.load(tmp_path / "b.rankbook")
+    pd.testing.assert_frame_equal(again.to_frame(), board.to_frame())
+    assert again.get_params() == board.get_params() and str(again) == str(board)
+    assert again.predict_proba("a", "b").tolist() == board.predict_proba("a", "b").tolist()
+    if options.get("intervals") is not False:
+        assert again.compare("a", "b") == board.compare("a", "b")
+
+
 def test_it_is_plotted():
     board = rb.Leaderboard(columns=ARENA).fit(arena())
     ax = board.plot(k=4)
