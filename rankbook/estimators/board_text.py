@@ -51,7 +51,7 @@ def numbers(board, signed=False):
 
 
 def remarks(board, features=True):
-    """What the intervals mean, the effects of pair features, and notes."""
+    """What the intervals mean, notes, and perhaps effects of pair features, and lambda."""
     said, number, pairs = [], numbers(board, signed=True), board.pair_table_
     if board.chosen_.size:
         which = "all intervals together" if board.simultaneous else "each interval"
@@ -60,7 +60,7 @@ def remarks(board, features=True):
         span = f" ({number(row.low)} to {number(row.high)})" if "low" in pairs else ""
         per = "" if f"{row.per:.4g}" == "1" else f" per {row.per:.4g}"
         said.append(f"{row.feature} {number(row.effect)}{span}{per}")
-    return [*said, *board.notes_]
+    return [*said, *board.notes_, *[f"lambda {board.lam_:.6g}"] * features]
 
 
 def changes(board):
@@ -136,7 +136,9 @@ def facts(board, said=()):
 
     def one(each):
         read = lambda frame: json.loads(json_rows(frame))
-        found = dict(items=read(each.table_), pair_features=read(each.pair_table_))
+        features = each.pair_table_.rename(columns=dict(feature="name", per="root_mean_square"))
+        features.insert(1, "weight", each.pair_coef_)
+        found = dict(items=read(each.table_), pair_features=read(features))
         found |= dict(lam=each.lam_, phi=each.phi_)
         found |= dict(nu=each.tie_) if hasattr(each, "tie_") else {}
         return found | dict(notes=remarks(each, features=False))

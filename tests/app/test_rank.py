@@ -40,9 +40,14 @@ def test_it_prints_a_table(votes):
     lines = done("rank", "votes.csv", "--intervals").splitlines()
     assert lines[0].split() == ["rank", "item", "score", "interval", "ranks", "comparisons"]
     assert [line.split()[1] for line in lines[1:6]] == PLAYERS.tolist()
-    assert lines[6] == "(95 % for each interval, laplace)" and len(lines) == 7
+    lam = rb.Leaderboard().fit(votes).lam_
+    said = f"lambda {lam:.6g}"
+    assert lines[6] == f"(95 % for each interval, laplace; {said})" and len(lines) == 7
     plain = done("rank", "votes.csv").splitlines()
-    assert plain[0].split() == ["rank", "item", "score", "comparisons"] and len(plain) == 6
+    assert plain[0].split() == ["rank", "item", "score", "comparisons"]
+    assert plain[6:] == [f"({said})"]
+    facts = json.loads(done("rank", "votes.csv", "--json"))
+    assert facts["lam"] == pytest.approx(lam, rel=1e-9) and facts["pair_features"] == []
 
 
 @pytest.mark.parametrize("method, near", [("laplace", 1e-6), ("bootstrap", 0.05)])
@@ -160,10 +165,10 @@ def test_the_side_and_other_features_are_printed(arena):
     assert "if those of one judge resemble each other" in judged
     both = ["--column", "home_advantage=yes", "--column", "pair_features=longer,judge"]
     last = done("rank", "arena.csv", *both, "--intervals").splitlines()[-1].strip("()").split("; ")
-    assert [text.split()[0] for text in last[1:]] == ["home_advantage", "longer", "judge"]
+    assert [text.split()[0] for text in last[1:-1]] == ["home_advantage", "longer", "judge"]
     facts = json.loads(done("rank", "arena.csv", *both, "--intervals", "--json"))
     for row in facts["pair_features"]:
-        assert row["low"] < row["effect"] < row["high"] and row["per"] > 0
+        assert row["low"] < row["effect"] < row["high"] and row["root_mean_square"] > 0
 
 
 def test_numbers_are_names_and_gaps_are_no_items(tmp_path):
@@ -259,4 +264,5 @@ def test_orders_are_ranked_by_plackett_luce(votes):
     assert np.allclose(same.score, found.score, atol=1e-6)
     assert "--ties is 'half'" in refused("rank", *given, "--ties", "half")
     more = ["--method", "bootstrap", "--group", "judge"]
-    assert "--unit is 'judge' beside orders" in refused("rank", *given, *more)
+    said = refused("rank", *given, *more)
+    assert "--unit is 'judge' beside orders" in said and "pass --form pairs" in said

@@ -68,7 +68,9 @@ def test_every_format_has_notes_pair_features_and_lambda():
     assert np.isclose(facts["lam"], known.lam_) and np.isclose(facts["phi"], known.phi_)
     assert facts["phi"] < 0.9 and "40 of them" in " ".join(facts["notes"])
     (row,) = facts["pair_features"]
-    assert row["feature"] == "length" and row["low"] < row["effect"] < row["high"]
+    assert row["name"] == "length" and row["low"] < row["effect"] < row["high"]
+    assert np.isclose(row["weight"], known.pair_coef_[0])
+    assert np.isclose(row["root_mean_square"], known.pair_scale_[0])
     assert [(each["by"], each["value"]) for each in facts["tables"]] == list(known.tables_)
     for each, (_, part) in zip(facts["tables"], known.tables_.items(), strict=True):
         assert np.isclose(each["lam"], part.lam_) and len(each["items"]) == 6

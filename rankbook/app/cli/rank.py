@@ -13,6 +13,7 @@ from .reading import (
     check_file,
     check_picture,
     check_table,
+    group_beside_orders,
     parse_names,
     save_picture,
     spoken_warnings,
@@ -136,8 +137,9 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     """Rank items from votes, matches or orders, without features.
 
     The command fits a Bradley-Terry model: one item beats another with probability 1 / (1 +
-    exp(-difference of scores)). It chooses the precision of the prior to match the spread of the
-    scores. A tie counts as half a win for each side, unless you pass --ties.
+    exp(-difference of scores)). It chooses the precision of the prior, lambda, to match the spread
+    of the scores, and prints it below the table. A tie counts as half a win for each side, unless
+    you pass --ties.
 
     With --column home_advantage=yes the model adds an advantage to the score of the left side of a
     vote, or the home side of a match, and prints it below the table. --column pair_features=length
@@ -209,6 +211,8 @@ def rank(  # noqa: PLR0913 -- an option of the command each
         except ArgumentError as error:
             if error.argument == "votes":
                 raise error.renamed("MATCHES") from error
+            if error.argument == "unit" and "beside" in error.given:
+                raise group_beside_orders(board.unit).renamed("unit") from error
             raise
     if plot is not None:
         save_picture(board.plot(k=len(board.items_)).figure, plot)
