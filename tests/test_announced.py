@@ -8,7 +8,6 @@ import pytest
 from scipy.sparse import csr_array, eye_array
 
 import rankbook as rb
-from rankbook.app.leaderboard import leaderboard
 from rankbook.base import limits
 from rankbook.registry import choice
 
@@ -125,7 +124,7 @@ LONG = {
     "compare": lambda: rb.metrics.compare(
         BINARY, SCORES, X[:, 0], QUERIES, metric="auc", n_resamples=10**6
     ),
-    "leaderboard": lambda: leaderboard(SEASON),
+    "leaderboard": lambda: rb.Leaderboard(method="bootstrap", intervals=["0"]).fit(SEASON),
 }
 
 

@@ -399,7 +399,11 @@ PLAIN_MODULES = {
     "selection.held_out",
 }
 PLAIN_MODULES |= {"paths.display", "paths.files", "estimators.saving", "estimators.linear_json"}
-PLAIN_MODULES |= {"estimators.leaderboard", "estimators.board_text", "estimators.score_errors"}
+PLAIN_MODULES |= {
+    "estimators.leaderboard",
+    "estimators.leaderboard_text",
+    "estimators.score_errors",
+}
 PLAIN_MODULES |= {"preferences.votes"}
 
 

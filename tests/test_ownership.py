@@ -492,7 +492,9 @@ CASES = {
         lambda found, new: [found.score, found.low, found.rank, found.decided],
     ),
     "Leaderboard": (
-        lambda b: rb.Leaderboard(method="bootstrap", n_draws=100).fit(pairs(b)),
+        lambda b: rb.Leaderboard(method="bootstrap", n_draws=100).fit(
+            rb.Preferences(np.arange(N), (np.arange(N) + 1) % N, N, b["weight"])
+        ),
         lambda board, new: [board.score_, board.top(2).to_numpy()],
     ),
     "match_prior": (

@@ -33,7 +33,7 @@ from ..preferences.orders import Orders
 from ..preferences.votes import Votes
 from ..problems.scale import components
 from ..problems.votes import LEAST_PHI, covariance, fit_votes, resampled, within
-from . import board_text
+from . import leaderboard_text
 from .order_intervals import (
     Units,
     match_prior,
@@ -689,7 +689,7 @@ class Leaderboard(Savable):
     def remark(self) -> str:
         """What the intervals mean, the effects of pair features, and notes."""
         check_is_fitted(self)
-        return "; ".join(board_text.remarks(self))
+        return "; ".join(leaderboard_text.remarks(self))
 
     def to_frame(self) -> pd.DataFrame:
         """The tables of all votes and of each value of `by` as one data frame.
@@ -697,12 +697,12 @@ class Leaderboard(Savable):
         The columns lam, phi and remarks repeat what holds for a whole table.
         """
         check_is_fitted(self)
-        return board_text.frame(self)
+        return leaderboard_text.frame(self)
 
     def to_markdown(self) -> str:
         """The tables in Markdown, each with its remark below it."""
         check_is_fitted(self)
-        return board_text.markdown(self)
+        return leaderboard_text.markdown(self)
 
     def write(self, file: File) -> None:
         """Write the tables to a file in the format of its ending.
@@ -713,7 +713,7 @@ class Leaderboard(Savable):
             ``.md``, ``.html``, ``.tex``, ``.json``, ``.csv``, ``.tsv`` or ``.parquet``.
         """
         check_is_fitted(self)
-        board_text.write(self, file)
+        leaderboard_text.write(self, file)
 
     def plot(self, ax: "Axes | None" = None, k: int = 30) -> "Axes":
         """Plot the scores with their intervals, the best item first.
@@ -744,12 +744,12 @@ class Leaderboard(Savable):
         return ax
 
     def __str__(self) -> str:
-        return board_text.text(self, MOST) if hasattr(self, "table_") else repr(self)
+        return leaderboard_text.text(self, MOST) if hasattr(self, "table_") else repr(self)
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "table_"):
             return as_html([(type(self).__name__, "not fitted")])
-        return board_text.html(self, MOST)
+        return leaderboard_text.html(self, MOST)
 
 
 def pair_balance(votes):

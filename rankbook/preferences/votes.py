@@ -103,7 +103,9 @@ class Votes:
         names = range(self.n_items) if self.items is None else self.items
         items = tuple(name for name, keep in zip(names, kept) if keep)
         ends = (place[end].astype(np.int32) for end in (found.first, found.second))
-        return replace(found, **dict(zip(("first", "second"), ends)), n_items=len(items), items=items)
+        return replace(
+            found, **dict(zip(("first", "second"), ends)), n_items=len(items), items=items
+        )
 
     def compared(self):
         """Number (n,) of votes on each item."""

@@ -159,10 +159,10 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     from rankbook.base.validation import as_choice
     from rankbook.data.table import Source
     from rankbook.data.writers import TABLES
-    from rankbook.estimators import board_text
+    from rankbook.estimators import leaderboard_text
     from rankbook.estimators.leaderboard import Leaderboard
 
-    check_table("--output", output, (*TABLES, *board_text.TEXTS), matches)
+    check_table("--output", output, (*TABLES, *leaderboard_text.TEXTS), matches)
     if plot is not None:
         check_picture(plot)
     if as_json and output != "-":
@@ -217,10 +217,10 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     if plot is not None:
         save_picture(board.plot(k=len(board.items_)).figure, plot)
     if output != "-":
-        return board_text.write(board, output, notes)
+        return leaderboard_text.write(board, output, notes)
     if as_json:
-        return typer.echo(json.dumps(board_text.facts(board, notes), separators=(",", ":")))
-    say(board_text.text(board))
+        return typer.echo(json.dumps(leaderboard_text.facts(board, notes), separators=(",", ":")))
+    say(leaderboard_text.text(board))
 
 
 def parse_anchor(text):
