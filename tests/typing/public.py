@@ -281,23 +281,38 @@ found = rb.order_intervals(board, X, simultaneous=True, n_resamples=200)
 bounds = found.low + found.high + found.rank_low + found.rank_high + found.decided[0]
 first: str = found.names[found.order[0]] + found.remark
 frame = found.to_frame()
-votes = dict(winner=["a", "b"], loser=["b", "a"], judge=[1, 2], day=["2026-01-01", "2026-01-02"])
-table = rb.Leaderboard(
+matches_played: dict[str, list[str] | list[int]] = dict(
+    winner=["a", "b"], loser=["b", "a"], judge=[1, 2], day=["2026-01-01", "2026-01-02"]
+)
+standings = rb.Leaderboard(
     columns=dict(weight="n"), ties="davidson", unit="judge", lam=1.0, pair_lam=1.0,
     intervals=["a"], level=0.9, simultaneous=True, method="bootstrap", rank_method="credible",
     scale="elo", anchor=("a", 1000.0), min_votes=10, balance=True, date="day",
     since="2026-01-01", half_life="90d", by=["judge"], n_draws=100, random_state=0,
-).fit(votes, unit=[1, 2])  # fmt: skip
-versus: rb.Comparison = table.compare("a", "b")
-numbers = versus.difference + versus.low + versus.high + versus.probability + versus.p_value
-said: str = versus.a + versus.b + table.remark + table.to_markdown() + table.items_[0]
-is_decided: bool = versus.decided
-frames = table.table_, table.pair_table_, table.changes_, table.to_frame(), table.top(3)
-numbers += table.lam_ + table.phi_ + table.score(votes) + table.tables_["judge", "1"].lam_
-chances = table.predict("a"), table.predict_proba("a", ["b"], pair_features=[1.0])
-table.write("ranks.md")
-table.save("ranks.rankbook")
-drawn: Axes = table.plot(k=3)
+).fit(matches_played, unit=[1, 2])  # fmt: skip
+duel: rb.Comparison = standings.compare("a", "b")
+sizes = duel.difference + duel.low + duel.high + duel.probability + duel.p_value
+about_board: str = (
+    duel.a + duel.b + standings.remark + standings.to_markdown() + standings.items_[0]
+)
+is_decided: bool = duel.decided
+board_frames = (
+    standings.table_,
+    standings.pair_table_,
+    standings.changes_,
+    standings.to_frame(),
+    standings.top(3),
+)
+sizes += (
+    standings.lam_
+    + standings.phi_
+    + standings.score(matches_played)
+    + standings.tables_["judge", "1"].lam_
+)
+board_chances = standings.predict("a"), standings.predict_proba("a", ["b"], pair_features=[1.0])
+standings.write("ranks.md")
+standings.save("ranks.rankbook")
+drawn_board: Axes = standings.plot(k=3)
 
 # Data and pictures
 
