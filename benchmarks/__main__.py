@@ -7,7 +7,8 @@
     python -m benchmarks concordance            survival times: two minutes
     python -m benchmarks clicks                 clicks with position bias: 20 minutes
     python -m benchmarks click_rules            rules for clicks on good and bad rankers: 15 minutes
-    python -m benchmarks coverage               intervals of scores and ranks: ten minutes
+    python -m benchmarks coverage               intervals of leaderboards: an hour
+    python -m benchmarks order_intervals        intervals of other models: ten minutes
     python -m benchmarks choice                 what "auto" takes: half an hour
     python -m benchmarks --full --out all.md    larger data: an hour or more
 
@@ -50,10 +51,11 @@ NAMES = {
     "concordance": "survival times, beside Cox, forests and boosting; a table of its own",
     "clicks": "clicks with position bias, with and without propensities; a table of its own",
     "click_rules": "what each rule learns from clicks on good and bad rankers; its own table",
-    "coverage": "how often intervals of scores and ranks contain the truth; a table of its own",
+    "coverage": "how often intervals of a leaderboard contain the truth; a table of its own",
+    "order_intervals": "the same for the intervals of other models; a table of its own",
     "choice": 'what "auto" takes beside the quickest solver; a table of its own',
 }
-ALONE = ("which", "default", "concordance", "clicks", "click_rules", "coverage", "choice")
+ALONE = ("which", "default", "concordance", "clicks", "click_rules", "coverage", "order_intervals", "choice")
 
 
 def benchmark_name(text):
@@ -110,6 +112,9 @@ def parse(arguments):
         metavar="NAME",
         help="of choice: a solver that is measured anew; the other rows of --out are kept",
     )
+    parser.add_argument(
+        "--repetitions", type=int, metavar="R", help="of coverage: draws of votes for each row"
+    )
     options = parser.parse_args(arguments)
     for name in ALONE:
         if name in options.names and len(set(options.names)) > 1:
@@ -139,7 +144,7 @@ def main(arguments=None):
     with threadpool_limits(1):
         facts = machine_facts()
         peers = dict(svm_rank=options.svm_rank, liblinear=options.liblinear)
-        peers |= dict(solvers=options.solvers, out=options.out)
+        peers |= dict(solvers=options.solvers, out=options.out, repetitions=options.repetitions)
         for pair in run(names, options.scale, peers):
             if not found:
                 print(markdown_head(type(pair[1])))

@@ -1,178 +1,317 @@
-"""How often intervals of scores and ranks contain the truth, and how often decisions are wrong.
+"""How often the intervals of a leaderboard contain the true scores and ranks.
 
-Votes are drawn from a Bradley-Terry model, whose strengths are those of a leaderboard (a weight for
-each item) or a function of three features. Weights are drawn anew from a standard normal
-distribution for each repetition, or are fixed and evenly spaced. All intervals have level 0.95.
-Those of the bootstrap are also compared with the scores that they are for: the model's, at the same
-lambda, fitted to the probabilities of the votes instead of the votes.
+True scores have a normal distribution with the standard deviation `spread`, drawn anew for each
+repetition, and pairs are drawn uniformly. Where the model is wrong because of ties or judges, the
+true scores are those that minimise the expected loss. All intervals have level 0.95.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit
+from scipy.stats import norm
+from scipy.stats import t as student
 
-import rankbook as rb
-from rankbook.estimators.order_intervals import Units, bootstrap_draws, posterior_draws
+from rankbook.estimators.rank_sets import largest, rank_ends, stepped_down
+from rankbook.preferences.votes import Votes
+from rankbook.problems.votes import covariance, fit_votes, within
 
-REPETITIONS = {"tiny": 4, "usual": 1000, "full": 4000}
-RESAMPLES = 300
+REPETITIONS = {"tiny": 2, "usual": 1000, "full": 4000}
 LEVEL = 0.95
+DRAWS = 2000  # as rb.Leaderboard
+MANY = 100  # items; from here on, every tenth repetition has ranks
+HALVES = 4  # half-lives in the time of the votes
+EFFECT = 0.5  # of the pair feature at its root mean square
+SIZE = 300.0  # the root mean square
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What votes are drawn from, and the lambda of the model, a number or "matched"."""
+class Cell:
+    """A leaderboard that votes are drawn for.
 
-    name: str
-    items: int
-    votes: int
-    lam: float | str
-    features: int = 0
-    spread: float | None = None
+    Attributes
+    ----------
+    items, votes : int
+        Number of items, and of votes on each.
+    spread : float
+    ties : float
+        Share of ties if the scores are equal.
+    mechanism : {"calibrated", "davidson", "at random"}
+        With calibrated ties, the expected points are those of the model.
+    judges : int
+        0 for independent votes. Judges have tastes with standard deviation 1.
+    sizes : {"equal", "unequal"}
+        Whether all judges vote equally often, or the most active ones ten times as often.
+    feature : bool
+    weights : {"", "decay"}
+        Weights 2^-a for ages a from 0 to 4.
+    pairs : {"uniform", "uneven"}
+        With uneven pairs, the least popular item has a hundredth of the votes of the most popular.
+    fit : {"half", "davidson"}
+    """
+
+    items: int = 20
+    votes: int = 20
+    spread: float = 1.0
+    ties: float = 0.0
+    mechanism: str = ""
+    judges: int = 0
+    sizes: str = ""
+    feature: bool = False
+    weights: str = ""
+    pairs: str = "uniform"
+    fit: str = "half"
 
 
-SETTINGS = (
-    Setting("leaderboard", 8, 84, 1.0),
-    Setting("leaderboard", 8, 84, "matched"),
-    Setting("leaderboard", 8, 560, 0.01),
-    Setting("leaderboard", 8, 560, 1.0),
-    Setting("leaderboard", 8, 560, 10.0),
-    Setting("leaderboard", 20, 380, "matched"),
-    Setting("evenly spaced", 8, 280, "matched", spread=2.0),
-    Setting("features", 30, 100, 1.0, 3),
-    Setting("features", 30, 100, "matched", 3),
-    Setting("features", 30, 400, 1.0, 3),
-)
+def cells():
+    """All cells."""
+    for votes in (5, 10, 20, 50, 100, 1000, 5000):
+        yield Cell(votes=votes)
+    for items in (2, 3, 4, 5, 8, 50):
+        for votes in (10, 20, 100):
+            yield Cell(items, votes)
+    yield from (Cell(2, 1000), Cell(3, 1000), Cell(200, 10), Cell(200, 50), Cell(200, 5000))
+    for spread in (0.1, 0.0):
+        yield from (Cell(votes=votes, spread=spread) for votes in (10, 100, 1000))
+        yield Cell(5, 20, spread)
+    for ties, mechanism in (
+        (0.3, "calibrated"),
+        (0.3, "davidson"),
+        (0.3, "at random"),
+        (0.6, "davidson"),
+        (0.6, "at random"),
+    ):
+        yield from (Cell(20, votes, 1.0, ties, mechanism) for votes in (10, 20, 100, 1000))
+    yield from (Cell(20, votes, 0.2, 0.6, "calibrated") for votes in (20, 100))
+    yield from (Cell(20, 100, 1.0, ties, "davidson", fit="davidson") for ties in (0.3, 0.6))
+    yield Cell(20, 100, 0.0, 0.95, "at random")
+    for judges in (5, 10, 20, 50, 100):
+        yield Cell(12, 200, judges=judges, sizes="equal")
+    yield from (Cell(12, 200, judges=judges, sizes="unequal") for judges in (10, 20, 50, 100))
+    yield from (Cell(12, votes, judges=20, sizes="equal") for votes in (20, 1000))
+    yield Cell(12, 200, 1.0, 0.3, "calibrated", 10, "equal")
+    yield Cell(12, 200, 0.0, judges=20, sizes="equal")
+    yield Cell(12, 200, judges=20, sizes="unequal", feature=True)
+    yield from (Cell(votes=votes, feature=True) for votes in (10, 20, 100, 1000))
+    yield Cell(20, 100, 1.0, 0.3, "calibrated", feature=True)
+    yield from (Cell(votes=votes, weights="decay") for votes in (20, 50, 100, 1000))
+    yield Cell(20, 100, 1.0, 0.3, "calibrated", weights="decay")
+    yield from (Cell(votes=votes, pairs="uneven") for votes in (20, 100, 1000))
+    yield Cell(20, 100, 1.0, 0.3, "calibrated", pairs="uneven")
 
 
 @dataclass(frozen=True)
 class Covered:
-    """A method on a setting.
+    """A cell and what its intervals cover.
 
     Attributes
     ----------
-    setting : str
-    items, votes : int
-    lam : str
-    method : str
-    repetitions : int
-    score, rank : float
-        Share of intervals that contain the truth, on average over the items.
-    fitted : float
-        The same for intervals of scores and the scores that the model has without sampling errors.
-    scores, ranks : float
-        Share of repetitions in which all simultaneous intervals contain what they are for: the true
-        scores for the Laplace approximation, those of the model for the bootstrap; the true ranks.
-    wrong, decided : float
-        Share of pairs that are decided, and decided against the truth.
-    pairs : float
-        Share of repetitions without a wrong decision among the simultaneous ones.
+    score, error : float
+        Share of intervals that contain the true score, on average over the items, and its standard
+        error from the repetitions.
     width : float
-        Mean number of ranks in an interval.
-    error : float
-        Standard error of `score`, from the repetitions.
+        Mean width of these intervals.
+    doubted : float
+        Share of the intervals that a note tells not to trust.
+    trusted : float, optional
+        `score` of the other intervals.
+    rank, ranks : float
+        Share of intervals that contain all ranks that the item shares with equal items, and the
+        mean number of ranks in an interval.
+    one_step, ranks_one_step : float
+        The same without the steps after the first.
+    credible, ranks_credible : float
+        The same for percentiles of drawn ranks.
+    effect : float, optional
+        Share of intervals that contain the true effect of the pair feature.
+    lam : float, optional
+        Median of lambda, divided by 1 / spread^2.
     """
 
     REMARK: ClassVar[str] = "All intervals have level 0.95."
 
-    setting: str
     items: int
     votes: int
-    lam: str
-    method: str
+    spread: float
+    ties: float
+    mechanism: str
+    judges: int
+    sizes: str
+    feature: bool
+    weights: str
+    pairs: str
+    fit: str
     repetitions: int
     score: float
     error: float
-    fitted: float
-    scores: float
+    width: float
+    doubted: float
+    trusted: float | None
     rank: float
     ranks: float
-    width: float
-    decided: float
-    wrong: float
-    pairs: float
+    one_step: float
+    ranks_one_step: float
+    credible: float
+    ranks_credible: float
+    effect: float | None = None
+    lam: float | None = None
 
 
-def drawn(setting, seed):
-    """Items X, true scores (n,), and the better and worse item of each vote, with probability."""
-    rng, n = np.random.default_rng([7, seed]), setting.items
-    X = np.eye(n)
-    if setting.features:
-        X = np.random.default_rng(0).normal(size=(n, setting.features))
-    w = rng.normal(size=X.shape[1])
-    if setting.spread is not None:
-        w = np.linspace(-setting.spread, setting.spread, n)
-    k, l = np.triu_indices(n, 1)
-    if setting.features:
-        some = rng.integers(0, k.size, setting.votes)
-    else:
-        some = np.repeat(np.arange(k.size), setting.votes // k.size)
-    k, l, f = k[some], l[some], X @ w
-    return X, f, k, l, rng.random(k.size) < expit(f[k] - f[l])
+def outcomes(cell, t):
+    """Probabilities of a win and of a tie for differences t of scores."""
+    p = expit(t)
+    if cell.mechanism == "calibrated":
+        half = cell.ties * np.minimum(p, 1 - p)
+        return p - half, 2 * half
+    if cell.mechanism == "davidson":
+        nu = 2 * cell.ties / (1 - cell.ties)
+        total = np.exp(t / 2) + np.exp(-t / 2) + nu
+        return np.exp(t / 2) / total, nu / total
+    return (1 - cell.ties) * p, np.full_like(p, cell.ties)
 
 
-def contained(setting, seed):
-    """What one repetition gives: a dict of numbers for each method."""
-    X, f, k, l, won = drawn(setting, seed)
-    n, true_rank = len(X), 1 + (f[None] > f[:, None]).sum(axis=1)
-    prefs = rb.Preferences(np.where(won, k, l), np.where(won, l, k), n)
-    model = rb.RankSVM(lam=1.0, kernel="linear", loss="logistic")
-    if setting.lam == "matched":
-        rb.match_prior(model, X, prefs)
-    else:
-        model.set_params(lam=setting.lam).fit(X, prefs)
-    p = expit(f[k] - f[l])
-    expected = rb.Preferences(np.r_[k, l], np.r_[l, k], n, weight=np.r_[p, 1 - p])
-    limit = rb.RankSVM(lam=model.lam_, kernel="linear", loss="logistic").fit(X, expected)
-    limit, f = (each - each.mean() for each in (limit.predict(X), f))
-    found, above = {}, f[:, None] > f
-    solution, target = model.solution_, Units(prefs, None)
-    of_method = dict(
-        laplace=posterior_draws(solution, X, RESAMPLES, seed)[0],
-        bootstrap=bootstrap_draws(solution, X, target, RESAMPLES, None, seed),
+def truth(cell, score, chances):
+    """Scores (n,) and effects (k,) that minimise the expected loss."""
+    exact = cell.fit == "davidson" or cell.mechanism in ("", "calibrated")
+    if exact and not cell.judges:
+        return score - score.mean(), np.full(int(cell.feature), EFFECT)
+    a, b = np.triu_indices(cell.items, 1)
+    hermite = np.polynomial.hermite_e.hermegauss
+    (taste, of_taste), (x, of_x) = hermite(40 if cell.judges else 1), hermite(20)
+    if not cell.feature:
+        x, of_x = np.zeros(1), np.ones(1)
+    difference = (score[a] - score[b])[:, None] + EFFECT * x
+    t = difference[..., None] + np.sqrt(2) * taste  # the tastes for both items
+    win, tie = outcomes(cell, t)
+    points = (win + tie / 2) @ of_taste / of_taste.sum()
+    weight = ((chances[a] * chances[b])[:, None] * of_x).ravel()
+    weight /= weight.sum()
+    features = np.tile(SIZE * x, a.size)[:, None] if cell.feature else np.empty((a.size, 0))
+    a, b = (np.repeat(end, x.size) for end in (a, b))
+    expected = Votes(a, b, weight, weight * points.ravel(), 0 * weight, features, cell.items)
+    fit = fit_votes(expected, 1e-6, pair_lam=1e-6)  # biased by a ten-thousandth
+    return fit.scores, fit.theta
+
+
+def drawn(cell, seed):
+    """Votes, true scores (n,) and, with judges, the number of units."""
+    rng, n = np.random.default_rng([11, seed]), cell.items
+    score, m = cell.spread * rng.normal(size=n), n * cell.votes // 2
+    chances = np.geomspace(1, 0.01, n) if cell.pairs == "uneven" else np.ones(n)
+    a, b = np.triu_indices(n, 1)
+    sampled = chances[a] * chances[b] / (chances[a] * chances[b]).sum()
+    right = truth(cell, score, chances)
+    if not (cell.judges or cell.feature or cell.weights):  # all votes on a pair in one row
+        count = rng.multinomial(m, sampled)
+        a, b, count = (each[count > 0] for each in (a, b, count))
+        win, tie = outcomes(cell, score[a] - score[b])
+        wins = rng.binomial(count, win)
+        ties = rng.binomial(count - wins, (tie / (1 - win)).clip(0, 1)).astype(float)
+        empty = np.empty((a.size, 0))
+        return Votes(a, b, count.astype(float), wins + ties / 2, ties, empty, n), *right
+    pair = rng.choice(a.size, m, p=sampled)
+    swap = rng.random(m) < 0.5
+    a, b = np.where(swap, (b[pair], a[pair]), (a[pair], b[pair]))
+    t, features, unit, weight = score[a] - score[b], None, None, None
+    if cell.feature:
+        features = SIZE * rng.normal(size=(m, 1))
+        t = t + EFFECT * features[:, 0] / SIZE
+    if cell.judges:
+        size = np.geomspace(1, 10, cell.judges) if cell.sizes == "unequal" else np.ones(cell.judges)
+        unit = np.sort(rng.choice(cell.judges, m, p=size / size.sum()))
+        unit = np.unique(unit, return_inverse=True)[1]
+        taste = rng.normal(size=(cell.judges, n))
+        t = t + taste[unit, a] - taste[unit, b]
+    if cell.weights == "decay":
+        weight = 0.5 ** rng.uniform(0, HALVES, m)
+    win, tie = outcomes(cell, t)
+    u = rng.random(m)
+    points = np.where(u < win, 1.0, np.where(u < win + tie, 0.5, 0.0))
+    votes = Votes.of(a, b, points, n, weight=weight, features=features)
+    return votes if unit is None else replace(votes, unit=unit), *right
+
+
+def contained(cell, seed):
+    """What one repetition gives: a dict of numbers."""
+    votes, score, effect = drawn(cell, seed)
+    compared = votes.compared()
+    kept = compared > 0
+    votes, score = votes.among(kept), score[kept]
+    fit = fit_votes(votes, None, cell.fit == "davidson")
+    n, by_vote = score.size, bool(cell.judges or cell.weights)
+    score = within(score, fit.problem.group)
+    V = covariance(fit, None, votes if by_vote else None)
+    df = votes.unit.max() if cell.judges else np.inf
+    quantile = student.ppf((1 + LEVEL) / 2, df) if cell.judges else norm.ppf((1 + LEVEL) / 2)
+    reach = quantile * np.sqrt(np.diag(V))
+    moved = np.abs(np.r_[fit.scores, fit.theta] - np.r_[score, effect])
+    inside = moved <= reach
+    doubted = doubts(votes.compared(), fit, df)
+    found = dict(
+        score=inside[:n].mean(),
+        width=2 * reach[:n].mean(),
+        doubted=doubted.mean(),
+        trusted=inside[:n][~doubted].sum(),
+        trusting=(~doubted).sum(),
+        effect=inside[n:].mean() if cell.feature else None,
+        lam=fit.lam * cell.spread**2 if cell.spread else None,
     )
-    for method, draws in of_method.items():
-        one, all_ = (
-            rb.OrderIntervals(range(n), *draws.intervals(LEVEL, together), LEVEL, together, method)
-            for together in (False, True)
-        )
-        inside = lambda each, scores: (each.low <= scores) & (scores <= each.high)
-        ranked = lambda each: (each.rank_low <= true_rank) & (true_rank <= each.rank_high)
-        off = ~np.eye(n, dtype=bool)
-        wrong = lambda each: ((each.decided > 0) & ~above)[off] | ((each.decided < 0) & above)[off]
-        found[method] = dict(
-            score=inside(one, f).mean(),
-            fitted=inside(one, limit).mean(),
-            scores=inside(all_, f if method == "laplace" else limit).all(),
-            rank=ranked(one).mean(),
-            ranks=ranked(all_).all(),
-            width=(1 + one.rank_high - one.rank_low).mean(),
-            decided=(one.decided != 0)[off].mean(),
-            wrong=wrong(one).mean(),
-            pairs=not wrong(all_).any(),
-        )
+    if n < MANY or seed % 10 == 0:
+        found |= ranked(cell, fit, score, V[:n, :n], df, seed)
+    return found
+
+
+def ranked(cell, fit, score, V, df, seed):
+    """Coverage and mean size of three kinds of intervals of ranks."""
+    n, rng = score.size, np.random.default_rng([13, seed])
+    e, Q = np.linalg.eigh(V)
+    moved = (Q * np.sqrt(e.clip(0))) @ rng.normal(size=(n, DRAWS))
+    if np.isfinite(df):
+        moved /= np.sqrt(rng.chisquare(df, DRAWS) / df)
+    own = np.diag(V)
+    square = own[:, None] + own - 2 * V
+    group = fit.problem.group
+    known = (group[:, None] == group) & (square > 1e-12 * own.max())
+    deviation = np.sqrt(np.where(known, square, np.inf))
+    best = 1 + (score > score[:, None]).sum(axis=1)
+    worst = n - (score < score[:, None]).sum(axis=1)
+    places = 1 + (-(fit.scores[:, None] + moved)).argsort(axis=0).argsort(axis=0)
+    ends = np.quantile(places, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
+    above = fit.scores[:, None] - fit.scores
+    once = np.zeros((n, n))
+    for i in range(n):
+        ratio, factor = np.zeros(DRAWS), 1 / deviation[i]
+        factor[i] = 0.0
+        largest(moved, i, factor, ratio)
+        once[i] = np.sign(above[i]) * (np.abs(above[i]) * factor > np.quantile(ratio, LEVEL))
+    of_kind = dict(
+        rank=rank_ends(stepped_down(fit.scores, moved, deviation, LEVEL)),
+        one_step=rank_ends(once),
+        credible=(np.floor(ends[0]), np.ceil(ends[1])),
+    )
+    found = {}
+    for kind, (low, high) in of_kind.items():
+        found[kind] = ((low <= best) & (worst <= high)).mean()
+        found["ranks" if kind == "rank" else f"ranks_{kind}"] = (high - low + 1).mean()
     return found
 
 
 def rows(scale, peers):
     """All rows."""
-    repetitions = REPETITIONS[scale]
-    for setting in SETTINGS[:: 5 if scale == "tiny" else 1]:
-        jobs = (delayed(contained)(setting, seed) for seed in range(repetitions))
+    repetitions = peers.get("repetitions") or REPETITIONS[scale]
+    for cell in list(cells())[:: 20 if scale == "tiny" else 1]:
+        jobs = (delayed(contained)(cell, seed) for seed in range(repetitions))
         found = Parallel(n_jobs=-1, batch_size=20)(jobs)
-        for method in ("laplace", "bootstrap"):
-            values = {key: [one[method][key] for one in found] for key in found[0][method]}
-            means = {key: float(np.mean(each)) for key, each in values.items()}
-            yield Covered(
-                setting.name,
-                setting.items,
-                setting.votes,
-                str(setting.lam),
-                method,
-                repetitions,
-                error=float(np.std(values["score"]) / np.sqrt(repetitions)),
-                **means,
-            )
+        values = {
+            name: np.array([one[name] for one in found if one.get(name) is not None], dtype=float)
+            for name in found[0]
+        }
+        means = {name: float(each.mean()) if each.size else None for name, each in values.items()}
+        trusting = means.pop("trusting")
+        means["trusted"] = means["trusted"] / trusting if trusting else None
+        if values["lam"].size:
+            means["lam"] = float(np.median(values["lam"]))
+        error = float(values["score"].std() / np.sqrt(repetitions))
+        yield Covered(**asdict(cell), repetitions=repetitions, error=error, **means)

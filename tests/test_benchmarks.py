@@ -16,6 +16,7 @@ ALONE = (
     "clicks",
     "click_rules",
     "coverage",
+    "order_intervals",
     "choice",
 )  # with columns of their own
 NAMES = [
