@@ -55,7 +55,16 @@ NAMES = {
     "order_intervals": "the same for the intervals of other models; a table of its own",
     "choice": 'what "auto" takes beside the quickest solver; a table of its own',
 }
-ALONE = ("which", "default", "concordance", "clicks", "click_rules", "coverage", "order_intervals", "choice")
+ALONE = (
+    "which",
+    "default",
+    "concordance",
+    "clicks",
+    "click_rules",
+    "coverage",
+    "order_intervals",
+    "choice",
+)
 
 
 def benchmark_name(text):

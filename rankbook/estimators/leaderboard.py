@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 
 ELO = 400 / np.log(10)  # points of the Elo scale for each unit of score
 ALL = 2000  # largest number of items whose intervals are computed unasked
-FEW = 10  # comparisons below which an interval is not to be trusted
+FEW = 10  # comparisons below which the interval of an item rests on the prior
+SPARSE = 30  # comparisons of an item on average below which intervals may be too short
 LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
 MOST = 40  # largest number of rows of a printed table
 
@@ -100,6 +101,28 @@ class Comparison(Tabled):
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {value}" for name, value in self._facts())
+
+
+def doubts(compared, rank, used=np.nan):
+    """Reasons to doubt intervals, mostly none.
+
+    Parameters
+    ----------
+    compared : ndarray of shape (n,)
+        Number of votes on each item.
+    rank : int
+        Number of differences of scores that could be determined.
+    used : float
+        Number of them that the votes determine, gamma.
+    """
+    n, said = len(compared), []
+    if rank <= 2:
+        said.append(f"with {n} items, intervals depend on a prior of which little is known")
+    if compared.mean() < SPARSE:
+        said.append(f"fewer than {SPARSE} votes on an item on average; intervals may be too short")
+    if used < rank / 2:
+        said.append("scores hardly differ by more than chance; intervals may be too long")
+    return said
 
 
 class Leaderboard(Savable):
@@ -188,7 +211,7 @@ class Leaderboard(Savable):
         Items of different groups are not connected by votes.
     certificate_ : Certificate
     notes_ : list of str
-        What the table does not show, such as the kind of intervals.
+        What the table does not show, such as the kind of intervals and reasons to doubt them.
     tables_ : dict from (str, str) to Leaderboard
         With `by`, the leaderboard of each column and value.
     changes_ : DataFrame
@@ -313,6 +336,7 @@ class Leaderboard(Savable):
             found = found.weighted(factor)
         if self.balance:
             found = found.weighted(pair_balance(found))
+        whole, found = (found.weight == np.round(found.weight)).all(), found.counted()
         fit = fit_votes(found, self.lam, davidson, self.pair_lam)
         self.items_ = tuple(map(str, range(found.n_items) if found.items is None else found.items))
         self.lam_, self.phi_, self.certificate_ = fit.lam, fit.phi, fit.certificate
@@ -324,12 +348,12 @@ class Leaderboard(Savable):
             self.notes_.insert(0, "nearly all votes are ties, which do not determine the scores")
         if self.balance:
             self.notes_.append(f"all pairs with {LEAST_PAIR} votes or more have the same weight")
-        whole, r = (found.weight == np.round(found.weight)).all(), names.size if by_unit else 0
+        r = names.size if by_unit else 0
 
         def errors(chosen):
             if self.method == "laplace":
                 V = covariance(fit, chosen, None if whole and not by_unit else found)
-                return NormalErrors(V, r - 1 if by_unit else np.inf)
+                return NormalErrors(V, found.freedom())
             moved = resampled(fit, found, self.n_draws, as_seed(self.random_state))
             n = found.n_items
             moved = moved[: n + fit.problem.k]
@@ -337,6 +361,8 @@ class Leaderboard(Savable):
             return DrawnErrors(moved[np.r_[chosen, n : len(moved)]])
 
         self._infer(compared, errors)
+        if self.errors_ is not None:
+            self.notes_ += doubts(found.compared(), fit.problem.rank, fit.used)
         if by_unit:
             name = self.unit if isinstance(self.unit, str) else "unit"
             said = f"votes of one {name} may depend on each other"
@@ -471,6 +497,8 @@ class Leaderboard(Savable):
             return DrawnErrors((within(moved, self.group_) - self.score_[:, None])[chosen])
 
         self._infer(compared, errors)
+        if self.errors_ is not None:
+            self.notes_ += doubts(compared, n - 1 - int(self.group_.max()))
         return self
 
     def _infer(self, compared, errors):

@@ -112,6 +112,28 @@ class Votes:
         ends, weight = np.r_[self.first, self.second], np.r_[self.weight, self.weight]
         return np.bincount(ends, weight, self.n_items)
 
+    def counted(self):
+        """The votes; weights that are not whole numbers are scaled to count votes.
+
+        Votes of weights w tell as much as (sum w)^2 / sum w^2 equal votes, to which the scaled
+        weights sum.
+        """
+        if (self.weight == np.round(self.weight)).all():
+            return self
+        parts = dict(weight=self.weight, points=self.points, tied=self.tied)
+        scale = self.weight.sum() / (self.weight**2).sum()
+        return replace(self, **{name: scale * part for name, part in parts.items()})
+
+    def freedom(self):
+        """Degrees of freedom of a variance from the units, infinite without units.
+
+        Units with m votes each count as (sum m)^2 / sum m^2 units of equal size.
+        """
+        if self.unit is None:
+            return np.inf
+        size = np.bincount(self.unit, self.weight)
+        return max(1.0, size.sum() ** 2 / (size**2).sum() - 1)
+
     def kinds(self):
         """Equal votes as rows of their own, the item with the lower number first.
 
