@@ -429,6 +429,7 @@ def fit_votes(votes, lam=None, davidson=False, pair_lam=1.0, start=None):
             new = spectrum.matched(problem.rank)
             used = spectrum.used(new)
         move = H.factor(problem.prior(new))(b) - w
+        move[: problem.n] = within(move[: problem.n], problem.group)  # exact for any lambda
         before, size = loss / phi + problem.prior(new) @ w**2 / 2, 1.0
         fall = (gradient / phi + problem.prior(new) * w) @ -move
         while size > 1e-9:
