@@ -122,7 +122,7 @@ def parse(arguments):
         help="of choice: a solver that is measured anew; the other rows of --out are kept",
     )
     parser.add_argument(
-        "--repetitions", type=int, metavar="R", help="of coverage: draws of votes for each row"
+        "--repetitions", type=int, metavar="R", help="of coverage: repetitions, by default 1000"
     )
     options = parser.parse_args(arguments)
     for name in ALONE:

@@ -131,7 +131,7 @@ def contained(setting, seed):
     found, above = {}, f[:, None] > f
     solution, target = model.solution_, Units(prefs, None)
     of_method = dict(
-        laplace=posterior_draws(solution, X, RESAMPLES, seed)[0],
+        laplace=posterior_draws(solution, X, 0, RESAMPLES, seed)[0],
         bootstrap=bootstrap_draws(solution, X, target, RESAMPLES, None, seed),
     )
     for method, draws in of_method.items():

@@ -272,3 +272,22 @@ def test_auto_is_compared_with_all_that_can_solve(tmp_path, capsys):
     ended = before[before.note.isna() & (before.solver != "whole path")]
     assert (ended.gap <= 1e-6).all() and (before.seconds >= 0).all()
     assert "within 1.5, at most" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name", ["coverage", pytest.param("order_intervals", marks=pytest.mark.slow)]
+)
+def test_coverages_are_shares(name):
+    found = list(part(name).rows("tiny", dict(repetitions=2)))
+    assert found and all(0 <= row.score <= 1 and 0 <= row.rank <= 1 for row in found)
+    assert all(row.repetitions == (2 if name == "coverage" else 4) for row in found)
+
+
+def test_the_leaderboards_of_coverage_are_different():
+    module = part("coverage")
+    cells = list(module.cells())
+    assert len(set(cells)) == len(cells) > 60
+    for cell in cells[::7]:
+        votes, score, effect = module.drawn(cell, 0)
+        assert votes.n_items == score.size == cell.items and effect.size == cell.feature
+        assert votes.compared().mean() <= cell.votes and abs(score.mean()) < 1e-8
