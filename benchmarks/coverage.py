@@ -17,7 +17,7 @@ from scipy.stats import t as student
 from rankbook.estimators.leaderboard import doubts
 from rankbook.estimators.rank_sets import largest, rank_ends, stepped_down
 from rankbook.preferences.votes import Votes
-from rankbook.problems.votes import covariance, fit_votes, within
+from rankbook.problems.votes import LEAST_PHI, covariance, fit_votes, within
 
 REPETITIONS = {"tiny": 2, "usual": 1000, "full": 4000}
 LEVEL = 0.95
@@ -231,14 +231,14 @@ def contained(cell, seed):
     fit = fit_votes(votes, None, cell.fit == "davidson")
     n, df = score.size, votes.freedom()
     score = within(score, fit.problem.group)
-    V = covariance(fit, None, votes if cell.judges else None)
+    V = covariance(fit, None, votes if cell.judges or cell.weights else None)
     law = student(df) if cell.judges else norm
     reach = law.ppf((1 + LEVEL) / 2) * np.sqrt(np.diag(V))
     inside = np.abs(np.r_[fit.scores, fit.theta] - np.r_[score, effect]) <= reach
     found = dict(
         score=inside[:n].mean(),
         width=2 * reach[:n].mean(),
-        noted=bool(doubts(votes.compared(), fit.problem.rank, fit.phi, fit.used)),
+        noted=fit.phi <= LEAST_PHI or bool(doubts(votes.compared(), fit.problem.rank, fit.used)),
         effect=inside[n:].mean() if cell.feature else None,
         lam=fit.lam * cell.spread**2 if cell.spread else None,
     )
