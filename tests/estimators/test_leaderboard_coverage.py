@@ -62,7 +62,7 @@ def test_other_intervals_have_a_note(coverage, amount, name):
 def notes(rows, **more):
     """Notes of a leaderboard of rows (item, item, winner or "tie")."""
     table = pd.DataFrame(rows, columns=["a", "b", "winner"])
-    columns = dict(home="a", away="b", result="winner", ties="half")
+    columns = dict(home="a", away="b", result="winner")
     return rb.Leaderboard(columns=columns, **more).fit(table).notes_
 
 
