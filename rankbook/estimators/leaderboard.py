@@ -336,7 +336,7 @@ class Leaderboard(Savable):
             found = found.weighted(factor)
         if self.balance:
             found = found.weighted(pair_balance(found))
-        whole, found = (found.weight == np.round(found.weight)).all(), found.counted()
+        whole, found = found.are_counts, found.counted()
         fit = fit_votes(found, self.lam, davidson, self.pair_lam)
         self.items_ = tuple(map(str, range(found.n_items) if found.items is None else found.items))
         self.lam_, self.phi_, self.certificate_ = fit.lam, fit.phi, fit.certificate

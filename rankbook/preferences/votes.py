@@ -112,13 +112,22 @@ class Votes:
         ends, weight = np.r_[self.first, self.second], np.r_[self.weight, self.weight]
         return np.bincount(ends, weight, self.n_items)
 
+    @property
+    def are_counts(self):
+        """Whether the weights are numbers of votes.
+
+        Whole numbers are, and so are larger multiples of 1/2, where ties count as half wins.
+        """
+        step = 0.5 if self.weight.max(initial=0.0) > 1 else 1.0
+        return bool((self.weight % step == 0).all())
+
     def counted(self):
-        """The votes; weights that are not whole numbers are scaled to count votes.
+        """The votes; weights that are no numbers of votes are scaled to count votes.
 
         Votes of weights w tell as much as (sum w)^2 / sum w^2 equal votes, to which the scaled
         weights sum.
         """
-        if (self.weight == np.round(self.weight)).all():
+        if self.are_counts:
             return self
         parts = dict(weight=self.weight, points=self.points, tied=self.tied)
         scale = self.weight.sum() / (self.weight**2).sum()

@@ -573,7 +573,7 @@ def resampled(fit, votes, n_draws, seed):
     rows, kind, points = votes.kinds()
     rng, m, problem = np.random.default_rng(seed), len(votes), copy(fit.problem)
     counts = np.array([votes.weight, points, votes.tied])
-    if votes.unit is None and (votes.weight == np.round(votes.weight)).all():
+    if votes.unit is None and votes.are_counts:
         weight, points, tied = rows.weight, rows.points, rows.tied
         wins = points - tied / 2
         chances = np.r_[wins, tied, (weight - tied - wins).clip(0)]

@@ -370,3 +370,17 @@ def test_one_competitor_and_ties_alone():
             rb.Leaderboard(columns=dict(weight="weight")).fit(rows)
     board = rb.Leaderboard(columns=ARENA).fit(arena(60).assign(winner="tie"))
     assert np.allclose(board.score_, 0) and "nearly all votes are ties" in board.remark
+
+
+def test_half_wins_of_counted_votes_are_votes():
+    rng = np.random.default_rng(0)
+    a, b = np.triu_indices(6, 1)
+    wins = rng.binomial(100, 1 / (1 + np.exp(0.4 * (a - b))))
+    columns = dict(first=np.array(NAMES)[a], second=np.array(NAMES)[b])
+
+    def widths(halves):
+        counts = dict(wins_first=wins + halves, wins_second=100 - wins - halves)
+        table = rb.Leaderboard().fit(pd.DataFrame(columns | counts)).table_.sort_values("item")
+        return (table["high"] - table["low"]).to_numpy()
+
+    assert np.allclose(widths(0.5 * (a == 0)), widths(0), rtol=0.05)
