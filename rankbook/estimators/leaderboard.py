@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import announce_time, warn
-from ..base.tables import Tabled, as_html
+from ..base.tables import Tabled
 from ..base.types import File, Seed
 from ..base.validation import (
     as_array,
@@ -346,6 +346,8 @@ class Leaderboard(Savable):
             self.tie_ = float(np.exp(fit.w[-1]))
         if fit.phi <= LEAST_PHI:
             self.notes_.insert(0, "nearly all votes are ties, which do not determine the scores")
+        if self.method == "laplace" and not (whole or by_unit):
+            self.notes_.append("weights do not count votes, so each vote is a unit of its own")
         if self.balance:
             self.notes_.append(f"all pairs with {LEAST_PAIR} votes or more have the same weight")
         r = names.size if by_unit else 0
@@ -631,7 +633,7 @@ class Leaderboard(Savable):
                 f"{missing[0]!r} has no interval", f"intervals={[str(a), str(b)]!r}"
             )
         at = np.searchsorted(self.chosen_, at)
-        deviation = float(self.errors_.of_differences(self.chosen_.size)[tuple(at)])
+        deviation = float(self.errors_.of_difference(*at))
         law, factor = self.errors_.law, float(self._unit()[0])
         difference = float(np.subtract(*self.predict([a, b])))
         ratio = difference / deviation if deviation > 0 else 0.0
@@ -774,10 +776,10 @@ class Leaderboard(Savable):
     def __str__(self) -> str:
         return leaderboard_text.text(self, MOST) if hasattr(self, "table_") else repr(self)
 
-    def _repr_html_(self) -> str:
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         if not hasattr(self, "table_"):
-            return as_html([(type(self).__name__, "not fitted")])
-        return leaderboard_text.html(self, MOST)
+            return super()._repr_mimebundle_(**options)
+        return {"text/plain": str(self), "text/html": leaderboard_text.html(self, MOST)}
 
 
 def pair_balance(votes):

@@ -36,6 +36,10 @@ class NormalErrors:
         square = np.diag(V)[:, None] + np.diag(V) - 2 * V
         return np.sqrt(np.where(square > 1e-12 * np.diag(V).max(initial=0.0), square, 0.0))
 
+    def of_difference(self, i, j):
+        """Deviation of the difference of two estimates, 0 for a rounding error."""
+        return self.of_differences(1 + max(i, j))[i, j]
+
     def draws(self, q, number, seed):
         """Draws (q, number) of the first q errors."""
         e, Q = np.linalg.eigh(self.covariance[:q, :q])
@@ -65,6 +69,10 @@ class DrawnErrors:
     def of_differences(self, q):
         """Deviations (q, q) of the differences of the first q estimates."""
         return np.array([half_width(self.moved[:q] - each) for each in self.moved[:q]])
+
+    def of_difference(self, i, j):
+        """Deviation of the difference of two estimates."""
+        return half_width(self.moved[i] - self.moved[j])
 
     def draws(self, q, number, seed):
         """The errors (q, R) of the first q estimates in all resamples."""
