@@ -9,6 +9,7 @@ from .events import tie_halves
 
 FEW = 0.5  # votes are summed if at most this share of a sample of their features are distinct
 SAMPLE = 20_000  # votes in the sample
+MANY = 4_000_000  # pairs of items that are counted in one array
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,11 @@ class Votes:
     def __len__(self):
         return len(self.first)
 
+    @property
+    def ends(self):
+        """The first and the second items."""
+        return self.first, self.second
+
     def rows(self, chosen):
         """Some of the rows."""
         names = ("first", "second", "weight", "points", "tied", "features", "unit")
@@ -102,15 +108,14 @@ class Votes:
         found = self.rows(kept[self.first] & kept[self.second])
         names = range(self.n_items) if self.items is None else self.items
         items = tuple(name for name, keep in zip(names, kept) if keep)
-        ends = (place[end].astype(np.int32) for end in (found.first, found.second))
+        ends = (place[end].astype(np.int32) for end in found.ends)
         return replace(
             found, **dict(zip(("first", "second"), ends)), n_items=len(items), items=items
         )
 
     def compared(self):
         """Number (n,) of votes on each item."""
-        ends, weight = np.r_[self.first, self.second], np.r_[self.weight, self.weight]
-        return np.bincount(ends, weight, self.n_items)
+        return sum(np.bincount(end, self.weight, self.n_items) for end in self.ends)
 
     @property
     def are_counts(self):
@@ -159,24 +164,35 @@ class Votes:
         """
         from pandas import factorize
 
-        features = self.features
+        features, n = self.features, self.n_items
         if features.size:
             some = features[:: max(1, len(features) // SAMPLE)]
             if len(np.unique(some, axis=0)) > FEW * len(some):
                 return replace(self, unit=None), np.arange(len(self)), self.points
         swap = self.first > self.second
-        low, high = np.where(swap, (self.second, self.first), (self.first, self.second))
-        key = low.astype(np.int64) * self.n_items + high
+        low, high = np.where(swap, self.ends[::-1], self.ends)
         points = np.where(swap, self.weight - self.points, self.points)
+        pair = code = low.astype(np.int64) * n + high
+        del low, high
         if features.size:
             features = np.where(swap[:, None], -1.0, 1.0) * features + 0.0
             for column in features.T:
-                code, values = factorize(column)
-                key = factorize(key)[0] * len(values) + code
-        kind, found = factorize(key)
-        at = np.empty(len(found), dtype=np.intp)
-        at[kind[::-1]] = np.arange(len(key))[::-1]  # the first vote of each kind
-        counts = (np.bincount(kind, each, len(found)) for each in (self.weight, points, self.tied))
-        ends = np.ascontiguousarray(low[at]), np.ascontiguousarray(high[at])
-        found = Votes(*ends, *counts, features[at], self.n_items, self.items)
-        return found, kind, points
+                number, values = factorize(column)
+                code = factorize(code)[0] * len(values) + number
+        if features.size or n**2 > MANY:
+            order = np.argsort(code, kind="stable")
+            code = code[order]
+            new = np.r_[True, code[1:] != code[:-1]]
+            kind = np.empty(len(code), dtype=np.int32)
+            kind[order] = np.cumsum(new) - 1
+            key, features = pair[order[new]], features[order[new]]
+        else:
+            played = np.bincount(code) > 0
+            kind, key = (
+                (np.cumsum(played, dtype=np.int32) - np.int32(1))[code],
+                np.flatnonzero(played),
+            )
+            features = features[: len(key)]
+        ends = (end.astype(np.int32) for end in np.divmod(key, n))
+        counts = (np.bincount(kind, each, len(key)) for each in (self.weight, points, self.tied))
+        return Votes(*ends, *counts, features, n, self.items), kind, points
