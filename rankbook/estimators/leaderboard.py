@@ -34,15 +34,7 @@ from ..preferences.votes import Votes
 from ..problems.scale import components
 from ..problems.votes import LEAST_PHI, covariance, fit_votes, resampled, within
 from . import leaderboard_text
-from .order_intervals import (
-    Units,
-    match_prior,
-    posterior_root,
-    resampled_scores,
-    solution_of,
-)
 from .rank_sets import rank_ends, ranks, stepped_down
-from .ranksvm import RankSVM
 from .saving import Savable
 from .score_errors import DrawnErrors, NormalErrors
 
@@ -473,6 +465,15 @@ class Leaderboard(Savable):
                 raise ArgumentError(f"{name} is {value!r} beside orders", "no value for orders")
         from scipy.sparse import csr_array, eye_array
 
+        from .order_intervals import (
+            Units,
+            match_prior,
+            posterior_root,
+            resampled_scores,
+            solution_of,
+        )
+        from .ranksvm import RankSVM
+
         compared = np.bincount(orders.item, orders.order_weight[orders.order], orders.n_items)
         self._used(compared)
         orders, compared = orders[np.flatnonzero(compared > 0)], compared[compared > 0]
@@ -521,7 +522,7 @@ class Leaderboard(Savable):
                 )
             asked = shown if asked and shown.size <= ALL else shown[:0]
         else:
-            asked = np.unique([self._place("intervals", name) for name in asked])
+            asked = np.unique(self._places("intervals", asked))
         self.chosen_, self.errors_ = asked, None
         if self.intervals is not False and asked.size + self.pair_coef_.size:
             self.errors_ = errors(asked)
@@ -530,15 +531,14 @@ class Leaderboard(Savable):
             self.notes_.insert(0, f"{groups} groups that no comparison connects; each has mean 0")
         self._tabulate()
 
-    def _place(self, argument, name):
-        """Number of an item."""
-        found = self._places().get(str(name))
-        if found is None:
-            raise unknown_name(argument, str(name), self.items_)
-        return found
-
-    def _places(self):
-        return {name: i for i, name in enumerate(self.items_)}
+    def _places(self, argument, names):
+        """Numbers (q,) of items."""
+        known, found = {name: i for i, name in enumerate(self.items_)}, []
+        for name in map(str, names):
+            if name not in known:
+                raise unknown_name(argument, name, self.items_)
+            found.append(known[name])
+        return np.array(found, dtype=np.intp)
 
     def _draws(self):
         """Draws (q, R) of the errors of the scores with intervals."""
@@ -549,7 +549,7 @@ class Leaderboard(Savable):
         factor, offset = (ELO, 1000.0) if self.scale == "elo" else (1.0, 0.0)
         if self.anchor is not None:
             name, value = self.anchor
-            offset = float(value) - factor * self.score_[self._place("anchor", name)]
+            offset = float(value) - factor * self.score_[self._places("anchor", [name])[0]]
         return factor, offset
 
     def tabulate(self):
@@ -622,7 +622,7 @@ class Leaderboard(Savable):
             If an item is unknown or has no interval, or no votes connect the two.
         """
         check_is_fitted(self)
-        at = [self._place(name, value) for name, value in (("a", a), ("b", b))]
+        at = [self._places(name, [value])[0] for name, value in (("a", a), ("b", b))]
         if at[0] == at[1]:
             raise ArgumentError(f"a and b are both {a!r}", "two different items")
         if self.group_[at[0]] != self.group_[at[1]]:
@@ -649,7 +649,7 @@ class Leaderboard(Savable):
         """Scores (q,) of a name or of names."""
         check_is_fitted(self)
         names = [items] if isinstance(items, str) else as_array(argument, items).ravel()
-        return self.score_[[self._place(argument, name) for name in names]]
+        return self.score_[self._places(argument, names)]
 
     def predict_proba(self, a: Any, b: Any, pair_features: ArrayLike | None = None) -> np.ndarray:
         """Probabilities of the outcomes of votes.
@@ -691,7 +691,7 @@ class Leaderboard(Savable):
             raise ArgumentError("votes are orders", "votes or matches")
         found = found.votes
         names = range(found.n_items) if found.items is None else found.items
-        place = np.array([self._place("votes", name) for name in names])
+        place = self._places("votes", names)
         a, b = place[found.first], place[found.second]
         t = self.score_[a] - self.score_[b] + found.features @ self.pair_coef_
         if self.ties == "davidson":

@@ -6,8 +6,6 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from .order_intervals import half_width
-
 
 @dataclass(frozen=True, eq=False)
 class NormalErrors:
@@ -50,6 +48,12 @@ class NormalErrors:
         return moved
 
 
+def _half_width(draws):
+    from .order_intervals import half_width  # loads rankers, which other errors do not need
+
+    return half_width(draws)
+
+
 @dataclass(frozen=True, eq=False)
 class DrawnErrors:
     """Errors (q, R) in resamples."""
@@ -64,15 +68,15 @@ class DrawnErrors:
 
     def deviations(self):
         """Deviations (q,) of the estimates, half the width of the middle 68.27 % of resamples."""
-        return half_width(self.moved)
+        return _half_width(self.moved)
 
     def of_differences(self, q):
         """Deviations (q, q) of the differences of the first q estimates."""
-        return np.array([half_width(self.moved[:q] - each) for each in self.moved[:q]])
+        return np.array([_half_width(self.moved[:q] - each) for each in self.moved[:q]])
 
     def of_difference(self, i, j):
         """Deviation of the difference of two estimates."""
-        return half_width(self.moved[i] - self.moved[j])
+        return _half_width(self.moved[i] - self.moved[j])
 
     def draws(self, q, number, seed):
         """The errors (q, R) of the first q estimates in all resamples."""
