@@ -13,7 +13,8 @@
     python -m benchmarks --full --out all.md    larger data: an hour or more
 
 Peers that are not installed get a line that says so: pip install "rankbook[benchmarks]" brings
-LightGBM, XGBoost, PIQP, lifelines and scikit-survival.
+LightGBM, XGBoost, PIQP, lifelines and scikit-survival; pip install arena-rank evalica choix those
+of leaderboard.
 """
 
 import argparse
@@ -45,6 +46,7 @@ NAMES = {
     "blocks": "what a block, a solution and a scheduler cost: the numbers of a plan",
     "survival": "a survival SVM on censored times, beside scikit-survival",
     "cox": "Cox's model and orders, beside scikit-survival and lifelines",
+    "leaderboard": "competitors ranked from votes, beside arena-rank, evalica and choix",
     "cold": "first calls, which compile, beside second ones",
     "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
     "default": "the default lambda beside lam = 1 and cross-validation; a table of its own",

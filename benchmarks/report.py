@@ -14,7 +14,7 @@ from .common import Row
 
 PACKAGES = (
     "rankbook numpy scipy scikit-learn numba cvxpy clarabel piqp lightgbm xgboost rlscore "
-    "pynndescent lifelines scikit-survival"
+    "pynndescent lifelines scikit-survival arena-rank evalica choix"
 ).split()
 HEADER = (
     "benchmark, what, items, ours (s), quality, peer, peer (s), ours / peer, peer's quality, note"

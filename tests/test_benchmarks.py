@@ -34,6 +34,7 @@ NAMES = [
     "blocks",
     "survival",
     "cox",
+    "leaderboard",
     "cold",
     *ALONE,
 ]
