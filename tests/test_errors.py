@@ -3119,6 +3119,12 @@ def without_data():
 
 INTERVALS = [
     (
+        "Leaderboard of one item",
+        lambda: rb.Leaderboard().fit(dict(winner=["a"], loser=["a"])),
+        ValueError,
+        r"winner and loser are both 'a' in row 0; expected two different items",
+    ),
+    (
         "order_intervals of a model without data",
         lambda: ordered(without_data()),
         ValueError,

@@ -110,8 +110,11 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
     features = ["home_advantage"] * bool(records.columns.get("home_advantage")) + features
 
     def numbered(name, role):
+        """Numbers of the texts of a column, in which 1 and "1" are the same, and the texts."""
         require_ids(records.source, frame[name], what=role)
-        return pd.factorize(frame[name])
+        code, values = pd.factorize(frame[name])
+        of_text, values = pd.factorize(np.array([str(value) for value in values], dtype=object))
+        return of_text[code], values
 
     number = None
     if unit:
@@ -127,7 +130,7 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
     groups = {}
     for name in by:
         code, values = numbered(name, "group")
-        groups[name] = code[row], [str(value) for value in values]
+        groups[name] = code[row], values.tolist()
     if number is not None:
         votes = replace(votes, unit=number[row])
     found = VoteTable(votes, tuple(map(str, features)), notes, groups)

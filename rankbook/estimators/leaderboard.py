@@ -41,6 +41,7 @@ from .score_errors import DrawnErrors, NormalErrors
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+EQUAL = 10  # digits after the point in which scores of equal rank agree
 ELO = 400 / np.log(10)  # points of the Elo scale for each unit of score
 ALL = 2000  # largest number of items whose intervals are computed unasked
 FEW = 10  # comparisons below which the interval of an item rests on the prior
@@ -285,11 +286,20 @@ class Leaderboard(Savable):
             row and the column.
         """
         self._check()
-        for name in ("tables_", "changes_", "tie_"):
-            vars(self).pop(name, None)
+        fitted = clone(self)
+        fitted._fit_all(votes, unit)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        kept = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+        vars(self).update(kept)  # nothing is kept of a fit that ends in an error
+        return self
+
+    def _fit_all(self, votes, unit):
+        """Fit scores to a table, preferences or orders."""
         table = votes if isinstance(votes, Orders) else self._read(votes, unit)
         if isinstance(table, Orders):
-            return self._fit_orders(table, unit)
+            self._fit_orders(table, unit)
+            return
         if (idle := table.votes.weight == 0).any():
             warn(Assumption(f"votes has {idle.sum():,} rows of weight 0, which do not count."))
             table = table.rows(~idle)
@@ -302,7 +312,6 @@ class Leaderboard(Savable):
         self._fit_votes(table)
         if table.groups:
             self._fit_groups(table)
-        return self
 
     def _fit_votes(self, table):
         """Fit scores to votes of positive weight."""
@@ -336,8 +345,10 @@ class Leaderboard(Savable):
         self.pair_scale_, self.pair_coef_ = fit.problem.scale, fit.theta / fit.problem.scale
         if davidson:
             self.tie_ = float(np.exp(fit.w[-1]))
-        if fit.phi <= LEAST_PHI:
+        if fit.phi <= LEAST_PHI or (found.tied == found.weight).all():
             self.notes_.insert(0, "nearly all votes are ties, which do not determine the scores")
+        if whole and (found.weight % 1).any():
+            self.notes_.append("weights are multiples of 1/2, read as numbers of votes")
         if self.method == "laplace" and not (whole or by_unit):
             self.notes_.append("weights do not count votes, so each vote is a unit of its own")
         if self.balance:
@@ -502,7 +513,6 @@ class Leaderboard(Savable):
         self._infer(compared, errors)
         if self.errors_ is not None:
             self.notes_ += doubts(compared, n - 1 - int(self.group_.max()))
-        return self
 
     def _infer(self, compared, errors):
         """Compute intervals and the table; `errors` is a function of the chosen items."""
@@ -541,8 +551,10 @@ class Leaderboard(Savable):
         return np.array(found, dtype=np.intp)
 
     def _draws(self):
-        """Draws (q, R) of the errors of the scores with intervals."""
-        return self.errors_.draws(self.chosen_.size, self.n_draws, as_seed(self.random_state))
+        """Draws (q, R) of the errors of the scores with intervals, whatever their order is."""
+        order = np.argsort(np.array(self.items_, dtype=object)[self.chosen_])
+        found = self.errors_.draws(order, self.n_draws, as_seed(self.random_state))
+        return found[np.argsort(order)]
 
     def _unit(self):
         """Factor and offset from logits to the scale of the tables."""
@@ -563,7 +575,7 @@ class Leaderboard(Savable):
         n, chosen = len(self.items_), self.chosen_
         factor, offset = self._unit()
         shown, place = np.flatnonzero(self.compared_ >= self.min_votes), np.zeros(n, dtype=int)
-        place[shown] = ranks(self.score_[shown])
+        place[shown] = ranks(self.score_[shown].round(EQUAL))
         columns = dict(rank=place, item=self.items_, score=factor * self.score_ + offset)
         at, is_all = (1 + self.level) / 2, np.array_equal(chosen, shown)
         if self.errors_ is not None:
@@ -666,7 +678,10 @@ class Leaderboard(Savable):
             Probabilities that `a` wins and that `b` wins; for ``ties="davidson"`` that `a` wins,
             that they tie and that `b` wins.
         """
-        t = self._scores("a", a) - self._scores("b", b)
+        ahead, behind = self._scores("a", a), self._scores("b", b)
+        if ahead.shape != behind.shape:
+            raise ArgumentError(f"a has {ahead.size} names and b {behind.size}", "as many")
+        t = ahead - behind
         if pair_features is not None:
             given = np.atleast_1d(as_numbers("pair_features", pair_features))
             if given.shape[-1:] != self.pair_coef_.shape or given.shape[:-1] not in ((), t.shape):
@@ -692,7 +707,19 @@ class Leaderboard(Savable):
         found = found.votes
         names = range(found.n_items) if found.items is None else found.items
         place = self._places("votes", names)
-        a, b = place[found.first], place[found.second]
+        a, b, k = place[found.first], place[found.second], found.features.shape[1]
+        if (apart := self.group_[a] != self.group_[b]).any():
+            i = int(apart.argmax())
+            pair = f"{self.items_[a[i]]!r} and {self.items_[b[i]]!r}"
+            raise ArgumentError(
+                f"votes compare {pair}, which no votes of the fit connect", "items of one group"
+            )
+        if k != self.pair_coef_.size:
+            raise ArgumentError(
+                f"votes have {k} pair features and the model has {self.pair_coef_.size}", "as many"
+            )
+        if not found.weight.any():
+            raise ArgumentError("votes have weight 0", "at least one vote")
         t = self.score_[a] - self.score_[b] + found.features @ self.pair_coef_
         if self.ties == "davidson":
             lean, eta = found.points - found.weight / 2, np.log(self.tie_)

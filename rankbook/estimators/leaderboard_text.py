@@ -13,6 +13,7 @@ from ..data.writers import TABLES, ending_of, json_rows, write_bytes, write_fram
 TEXTS = (".md", ".html", ".tex", ".json")
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 LATEX |= {each: rf"\{each}" for each in "&%$#_{}"}
+LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 PAGE = '<!DOCTYPE html>\n<meta charset="utf-8">\n<title>Leaderboard</title>\n'
 
 
@@ -39,7 +40,7 @@ def cells(board, most=None):
         if has("rank_low"):
             low, high = row.rank_low, row.rank_high
             found.append(f"{low}" if low == high else f"{low} to {high}")
-        rows.append([*found, f"{row.comparisons:g}", *[row.notes] * (heads[-1] == "notes")])
+        rows.append([*found, f"{row.comparisons:.12g}", *[row.notes] * (heads[-1] == "notes")])
     return rows
 
 
@@ -88,14 +89,16 @@ def text(board, most=None):
 def markdown(board):
     """A leaderboard in Markdown."""
 
+    clean = lambda cell: re.sub(r"\s+", " ", re.sub(r"([\\|`*_<\[\]])", r"\\\1", cell))
+
     def table(rows):
-        clean = lambda cell: re.sub(r"\s+", " ", re.sub(r"([\\|`*_<\[\]])", r"\\\1", cell))
         line = lambda row: f"| {' | '.join(map(clean, row))} |"
         return "\n".join([line(rows[0]), line(["---"] * len(rows[0])), *map(line, rows[1:])])
 
     parts = []
     for title, each in boards_of(board):
-        parts += [f"## {title}"] * bool(title) + [table(cells(each)), "; ".join(remarks(each))]
+        parts += [f"## {clean(title)}"] * bool(title)
+        parts += [table(cells(each)), clean("; ".join(remarks(each)))]
     if rows := changes(board):
         parts += ["## ranks", table(rows)]
     return "\n\n".join(filter(None, parts))

@@ -46,12 +46,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # %% auto #0
-__all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'COMPILING', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'FITS', 'half_width',
-           'pair_deviations', 'problem_target', 'compared_groups', 'determined_groups', 'within_groups', 'ScoreDraws',
-           'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits', 'resampled_scores',
-           'bootstrap_draws', 'matched_prior', 'posterior_root', 'seconds_of_root', 'posterior_draws', 'solution_of',
-           'training_names', 'chosen_method', 'order_intervals', 'seconds_of_match', 'match_prior', 'secant_step',
-           'matched_fits']
+__all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'COMPILING', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'FITS', 'LARGEST_STEP',
+           'half_width', 'pair_deviations', 'problem_target', 'compared_groups', 'determined_groups', 'within_groups',
+           'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits',
+           'resampled_scores', 'bootstrap_draws', 'matched_prior', 'posterior_root', 'seconds_of_root',
+           'posterior_draws', 'solution_of', 'training_names', 'chosen_method', 'order_intervals', 'seconds_of_match',
+           'match_prior', 'secant_step', 'matched_fits']
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi10
 def half_width(draws):
@@ -936,20 +936,25 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 1e-6, pairs: bool 
     return model
 
 
+LARGEST_STEP = 2.0  # of the logarithm of lambda
+
+
 def secant_step(excess, last_step, last_excess):
     """Steps that make numbers of `excess` zero, given the last steps; else `excess` itself."""
     with np.errstate(divide="ignore", invalid="ignore"):
         step = excess * last_step / (last_excess - excess)
-    is_sane = np.isfinite(step) & (step * excess > 0) & (np.abs(step) <= 10 * np.abs(excess))
-    return np.where(is_sane, step, excess)
+    step = np.where(np.isfinite(step) & (step * excess > 0), step, excess)
+    return step.clip(-LARGEST_STEP, LARGEST_STEP)
 
 
 def matched_fits(model, X, y, tol, pairs):
     """Fit a model until its lambda matches, and return this lambda and its upper limit.
 
-    Secant steps in the logarithms of lambda and, with `pairs`, of the `pair_lam`.
+    Secant steps in the logarithms of lambda and, with `pairs`, of the `pair_lam`. As long as lambda
+    only grows, the steps double.
     """
     step = last = np.zeros(1 + pairs)
+    low, high = -np.inf, np.inf
     for _ in range(100):
         model.fit(X, y)
         solution, items, _, n_pairs = solution_of(model, X)
@@ -962,8 +967,17 @@ def matched_fits(model, X, y, tol, pairs):
         excess = np.log([each / solution.lam for each, _ in found])
         if np.abs(excess).max() <= tol:
             break
+        at, before = math.log(solution.lam), step[0]
         step, last = secant_step(excess, step, last), excess
+        if not pairs:  # the root is between low and high
+            low, high = (max(low, at), high) if excess[0] > 0 else (low, min(high, at))
+            if high == np.inf:
+                step[0] = max(step[0], min(2 * before, LARGEST_STEP))
+            elif not low < at + step[0] < high and low > -np.inf:
+                step[0] = (low + high) / 2 - at
         model.set_params(lam=float(min(solution.lam * np.exp(step[0]), most)))
         if pairs:
             model.set_params(pair_lam=float(model.pair_lam * np.exp(step[1])))
+    else:
+        warn(f"lambda has not settled in 100 fits and ends at {solution.lam:.6g}. Pass a larger tol.")
     return lam, most

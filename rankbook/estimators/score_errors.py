@@ -38,11 +38,15 @@ class NormalErrors:
         """Deviation of the difference of two estimates, 0 for a rounding error."""
         return self.of_differences(1 + max(i, j))[i, j]
 
-    def draws(self, q, number, seed):
-        """Draws (q, number) of the first q errors."""
-        e, Q = np.linalg.eigh(self.covariance[:q, :q])
+    def draws(self, order, number, seed):
+        """Draws (q, number) of the errors of some estimates (q,).
+
+        The root of their covariance is symmetric, so the draws of an estimate hardly change if
+        rounding errors change the covariance.
+        """
+        e, Q = np.linalg.eigh(self.covariance[np.ix_(order, order)])
         rng = np.random.default_rng(seed)
-        moved = (Q * np.sqrt(e.clip(0))) @ rng.normal(size=(q, number))
+        moved = (Q * np.sqrt(e.clip(0))) @ (Q.T @ rng.normal(size=(len(order), number)))
         if np.isfinite(self.df):
             moved = moved / np.sqrt(rng.chisquare(self.df, number) / self.df)
         return moved
@@ -78,6 +82,6 @@ class DrawnErrors:
         """Deviation of the difference of two estimates."""
         return _half_width(self.moved[i] - self.moved[j])
 
-    def draws(self, q, number, seed):
-        """The errors (q, R) of the first q estimates in all resamples."""
-        return self.moved[:q]
+    def draws(self, order, number, seed):
+        """The errors (q, R) of some estimates (q,) in all resamples."""
+        return self.moved[order]

@@ -272,12 +272,19 @@ def checked(rule, method, x):
 def refuse_concave(rule):
     """Raise an ArgumentError if the derivative of a :class:`PairLoss` falls from -30 to 30.
 
-    A convex loss has a tangent below it, and with it the objective has a minimum.
+    A convex loss has a tangent below it, and with it the objective has a minimum. A derivative that
+    does not take these numbers, for example because it has a parameter for each preference, is not
+    examined.
     """
     t = np.linspace(-30.0, 30.0, 241)
     with np.errstate(all="ignore"):
-        slope = rule.derivative(t.copy())
-    falls = np.flatnonzero(np.diff(slope) < -1e-9 * (1 + np.abs(slope[1:])))
+        try:
+            slope = np.asarray(rule.derivative(t.copy()), dtype=float)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            return
+        if slope.shape != t.shape:
+            return
+        falls = np.flatnonzero(np.diff(slope) < -1e-9 * np.abs(slope).max(initial=0.0))
     if falls.size:
         i = falls[0]
         raise ArgumentError(

@@ -497,7 +497,8 @@ def within(values, group):
     count = np.bincount(group)
     if values.ndim == 1:
         return values - (np.bincount(group, values) / count)[group]
-    mean = np.column_stack([np.bincount(group, column) for column in values.T]) / count[:, None]
+    total = np.array([np.bincount(group, column) for column in values.T])
+    mean = total.reshape(values.shape[1], count.size).T / count[:, None]
     return values - mean[group]
 
 

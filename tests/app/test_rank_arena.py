@@ -114,7 +114,7 @@ def test_options_are_the_parameters():
     )
     pd.testing.assert_frame_equal(pd.DataFrame(facts["items"]), same.table_, check_dtype=False)
     assert np.isclose(facts["nu"], same.tie_) and facts["lam"] == 0.5 and facts["phi"] == 1
-    assert "all intervals together" in facts["notes"][-5] and len(same.notes_) == 4
+    assert "all intervals together" in facts["notes"][-6] and len(same.notes_) == 5
     drawn = json.loads(
         done("rank", "arena.csv", *STYLE, "--intervals", "--rank-method", "credible", "--json")
     )

@@ -384,3 +384,51 @@ def test_half_wins_of_counted_votes_are_votes():
         return (table["high"] - table["low"]).to_numpy()
 
     assert np.allclose(widths(0.5 * (a == 0)), widths(0), rtol=0.05)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_intervals_of_ranks_do_not_depend_on_the_order_of_votes(seed):
+    table = votes(600, seed)
+    boards = [rb.Leaderboard().fit(each).table_ for each in (table, table[::-1])]
+    for name in ("item", "rank_low", "rank_high"):
+        assert boards[0][name].tolist() == boards[1][name].tolist()
+
+
+def test_equal_scores_have_one_rank():
+    rows = [("a", "b", "a"), ("b", "c", "b"), ("a", "c", "c")] * 4
+    table = pd.DataFrame(rows, columns=["left", "right", "winner"]).assign(weight=0.3)
+    columns = dict(home="left", away="right", result="winner", weight="weight")
+    assert rb.Leaderboard(columns=columns).fit(table).table_["rank"].tolist() == [1, 1, 1]
+
+
+def test_a_number_and_its_text_are_one_group():
+    table = votes(40).assign(group=[1, 1, "1", "1"] * 10)
+    columns = dict(home="left", away="right", result="winner")
+    board = rb.Leaderboard(columns=columns, by="group").fit(table)
+    whole, part = (each.table_["comparisons"].sum() for each in (board, *board.tables_.values()))
+    assert list(board.tables_) == [("group", "1")] and whole == part
+
+
+def test_a_fit_that_ends_in_an_error_changes_nothing():
+    board = rb.Leaderboard(columns=dict(home="left", away="right", result="winner"))
+    board.fit(votes(60)).set_params(anchor=("nobody", 1000))
+    before = vars(board).copy()
+    with pytest.raises(ValueError, match="anchor is 'nobody'"):
+        board.fit(votes(200))
+    assert all(vars(board)[name] is value for name, value in before.items())
+
+
+def test_no_interval_and_a_pair_feature():
+    table = votes(60).assign(length=np.linspace(-1, 1, 60))
+    columns = dict(home="left", away="right", result="winner", pair_features="length")
+    board = rb.Leaderboard(columns=columns, intervals=[]).fit(table)
+    assert "low" not in board.table_ and np.isfinite(board.pair_table_["low"]).all()
+
+
+def test_votes_that_the_model_cannot_judge():
+    pairs = pd.DataFrame(dict(winner=["a", "b", "c", "d"] * 5, loser=["b", "a", "d", "c"] * 5))
+    board = rb.Leaderboard().fit(pairs)
+    with pytest.raises(ValueError, match="'a' and 'd', which no votes of the fit connect"):
+        board.score(pd.DataFrame(dict(winner=["a"], loser=["d"])))
+    with pytest.raises(ValueError, match="a has 3 names and b 2"):
+        board.predict_proba(["a", "b", "c"], ["a", "b"])

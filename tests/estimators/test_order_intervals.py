@@ -591,3 +591,12 @@ def test_a_single_item_has_no_interval(has_sides):
     model = rb.RankSVM(1.0, kernel="linear", loss="logistic").fit(np.eye(3), prefs)
     with pytest.raises(ValueError, match="^X has 1 row; expected at least two items"):
         rb.order_intervals(model, np.eye(3)[:1])
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1.0, 400.0])
+def test_a_prior_without_a_match_ends_at_its_limit(lam):
+    prefs = rb.Preferences([0, 1, 2], [2, 0, 1], n_items=3, weight=[1, 1, 2])
+    model = rb.RankSVM(lam=lam, kernel="linear", loss="logistic")
+    with pytest.warns(UserWarning, match="lambda is at its upper limit"):
+        rb.match_prior(model, np.eye(3), prefs)
+    assert np.isclose(model.lam_, 1250, rtol=1e-3)  # 1000 times the largest curvature, 5/4
