@@ -1,4 +1,7 @@
-"""Leaderboards: scores and ranks of items from votes or orders."""
+"""Leaderboards: scores and ranks of items from votes or orders.
+
+Modules with compiled code are imported where they are used, so that loading a file needs none.
+"""
 
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -32,9 +35,7 @@ from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from ..preferences.votes import Votes
 from ..problems.scale import components
-from ..problems.votes import LEAST_PHI, covariance, fit_votes, resampled, within
 from . import leaderboard_text
-from .rank_sets import rank_ends, ranks, stepped_down
 from .saving import Savable
 from .score_errors import DrawnErrors, NormalErrors
 
@@ -315,6 +316,8 @@ class Leaderboard(Savable):
 
     def _fit_votes(self, table):
         """Fit scores to votes of positive weight."""
+        from ..problems.votes import LEAST_PHI, covariance, fit_votes, resampled, within
+
         found, factor = table.votes, table.factor
         found = found.among(found.compared() > 0)
         compared, davidson = found.compared(), self.ties == "davidson"
@@ -476,6 +479,7 @@ class Leaderboard(Savable):
                 raise ArgumentError(f"{name} is {value!r} beside orders", "no value for orders")
         from scipy.sparse import csr_array, eye_array
 
+        from ..problems.votes import within
         from .order_intervals import (
             Units,
             match_prior,
@@ -572,6 +576,8 @@ class Leaderboard(Savable):
 
     def _tabulate(self):
         """Make `table_` and `pair_table_`."""
+        from .rank_sets import ranks
+
         n, chosen = len(self.items_), self.chosen_
         factor, offset = self._unit()
         shown, place = np.flatnonzero(self.compared_ >= self.min_votes), np.zeros(n, dtype=int)
@@ -605,6 +611,8 @@ class Leaderboard(Savable):
 
     def _rank_intervals(self, draws):
         """Lowest and highest rank (q,) of each item that has an interval."""
+        from .rank_sets import rank_ends, ranks, stepped_down
+
         score = self.score_[self.chosen_]
         if self.rank_method == "credible":
             if self.simultaneous:

@@ -29,6 +29,7 @@ from ..base.validation import as_choice, as_count, as_flag, as_jobs, as_positive
 from .rank_sets import rank_ends, ranks, stepped_down
 from .rankrls import RankRLSBase
 from .ranksvm import RankSVM, RankSVMCV
+from .score_errors import half_width
 from ..kernels.items import matvec, rmatvec
 from ..preferences.events import ids_of_preferences, index_of, is_numbered, tie_halves
 from ..preferences.graph import Preferences
@@ -47,19 +48,13 @@ if TYPE_CHECKING:
 
 # %% auto #0
 __all__ = ['DENSE', 'MOST', 'SMALL', 'ROOM', 'STEPS', 'COMPILING', 'UNMOVED', 'LIKELIHOODS', 'MOST_PRIOR', 'FITS', 'LARGEST_STEP',
-           'half_width', 'pair_deviations', 'problem_target', 'compared_groups', 'determined_groups', 'within_groups',
-           'ScoreDraws', 'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits',
-           'resampled_scores', 'bootstrap_draws', 'matched_prior', 'posterior_root', 'seconds_of_root',
-           'posterior_draws', 'solution_of', 'training_names', 'chosen_method', 'order_intervals', 'seconds_of_match',
-           'match_prior', 'secant_step', 'matched_fits']
+           'pair_deviations', 'problem_target', 'compared_groups', 'determined_groups', 'within_groups', 'ScoreDraws',
+           'OrderIntervals', 'Units', 'are_quick', 'newton_fits', 'refitted', 'refits', 'resampled_scores',
+           'bootstrap_draws', 'matched_prior', 'posterior_root', 'seconds_of_root', 'posterior_draws', 'solution_of',
+           'training_names', 'chosen_method', 'order_intervals', 'seconds_of_match', 'match_prior', 'secant_step',
+           'matched_fits']
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi10
-def half_width(draws):
-    """Half the width of the middle 68.27 % of draws (..., R), the deviation of normal draws."""
-    low, high = np.quantile(draws, norm.cdf([-1.0, 1.0]), axis=-1)
-    return (high - low) / 2
-
-
 def pair_deviations(moved, group, deviation_of):
     """Deviations (p, p) of differences of scores, infinite for different groups and if unknown.
 
@@ -979,5 +974,7 @@ def matched_fits(model, X, y, tol, pairs):
         if pairs:
             model.set_params(pair_lam=float(model.pair_lam * np.exp(step[1])))
     else:
-        warn(f"lambda has not settled in 100 fits and ends at {solution.lam:.6g}. Pass a larger tol.")
+        warn(
+            f"lambda has not settled in 100 fits and ends at {solution.lam:.6g}. Pass a larger tol."
+        )
     return lam, most

@@ -7,6 +7,12 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 
+def half_width(draws):
+    """Half the width of the middle 68.27 % of draws (..., R), the deviation of normal draws."""
+    low, high = np.quantile(draws, norm.cdf([-1.0, 1.0]), axis=-1)
+    return (high - low) / 2
+
+
 @dataclass(frozen=True, eq=False)
 class NormalErrors:
     """Normal errors of q estimates, or those of the t distribution with df degrees of freedom."""
