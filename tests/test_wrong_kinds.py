@@ -133,6 +133,8 @@ ALSO = {  # the same for a parameter of one call
     ("RankingStatistics", "basis"): {"rows"},
     **{("predict_pair_proba", name): {"rows"} for name in "ab"},  # of two features
     ("explain_pair", "a"): {"zero"},
+    **{(name, "n_components"): {"none"} for name in ("NystroemMap", "RayleighProblem")},
+    ("metrics.rank_biased_overlap", "p"): {"tiny"},
     **{("board.predict_proba", name): {"empty"} for name in "ab"},
     ("board.predict", "items"): {"empty"},
     ("board.predict_proba", "pair_features"): {"empty"},

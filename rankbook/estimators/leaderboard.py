@@ -65,6 +65,14 @@ class Comparison(Tabled):
     p_value : float
         Two-sided, of the hypothesis that the scores are equal.
     level : float
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> board = rb.Leaderboard().fit(dict(winner=list("aaaabaa"), loser=list("bbbbabb")))
+    >>> found = board.compare("a", "b")
+    >>> found.decided, found.difference > 0
+    (False, True)
     """
 
     a: str
@@ -302,7 +310,8 @@ class Leaderboard(Savable):
             self._fit_orders(table, unit)
             return
         if (idle := table.votes.weight == 0).any():
-            warn(Assumption(f"votes has {idle.sum():,} rows of weight 0, which do not count."))
+            few = f"({idle.sum():,} of {idle.size:,})"
+            warn(Assumption(f"votes has rows of weight 0, which do not count {few}."))
             table = table.rows(~idle)
         if self.ties == "drop" and (tied := table.votes.tied > 0).any():
             if tied.all():

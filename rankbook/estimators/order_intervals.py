@@ -251,7 +251,7 @@ class OrderIntervals:
     >>> model = rb.RankSVM(lam=1.0, kernel="linear", loss="logistic").fit(np.eye(3), prefs)
     >>> found = rb.order_intervals(model, np.eye(3))
     >>> found.rank.tolist(), found.rank_low.tolist(), found.rank_high.tolist()
-    ([1, 2, 3], [1, 2, 2], [1, 3, 3])
+    ([1, 2, 3], [1, 2, 3], [1, 2, 3])
     """
 
     names: tuple[str, ...]

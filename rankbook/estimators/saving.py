@@ -231,7 +231,7 @@ class Savable(BaseEstimator):
         :func:`rankbook.load` reads it and runs no code from it. The file contains neither the
         training data nor the preferences and their names that you passed to `fit`; the file of a
         path contains both. It also omits two settings that joblib and pickles keep:
-        :meth:`set_output`, and the metadata requests of ``set_fit_request`` and similar methods.
+        ``set_output``, and the metadata requests of ``set_fit_request`` and similar methods.
 
         The file of a ranker inside a scikit-learn pipeline leaves out the steps before it, such as
         the scaling, and the loaded ranker expects features that they have transformed.

@@ -267,7 +267,8 @@ class RayleighProblem(Tabled, SetOnce):
         options |= dict(metric=metric, neighbours=as_choice("neighbours", neighbours, SEARCHES))
         n, d = items.shape
         p = d if kernel.name == "linear" else n
-        p = n if pivots == "pca" else p if n_components is None else min(p, n_components)
+        whole = isinstance(pivots, str) and pivots == "pca"
+        p = n if whole else min(p, n_components) if isinstance(n_components, int) else p
         is_exact = not is_approximate(items, metric, neighbours, kernel.name == "precomputed")
         has_graph = manifold_weight > 0 and d > FEW and is_exact
         announce_time(

@@ -131,7 +131,11 @@ NOTES = [
         [],
         "'x' and 'y' are the items of a row, and 'winner' is the result",
     ),
-    ("winner,loser,n\na,b,2\nb,a,0\n", ["--weight", "n"], "1 preferences of weight 0"),
+    (
+        "winner,loser,n\na,b,2\nb,a,0\n",
+        ["--weight", "n"],
+        "rows of weight 0, which do not count (1 of 2)",
+    ),
 ]
 
 

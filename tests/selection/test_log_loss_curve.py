@@ -186,7 +186,9 @@ def test_what_has_no_probabilities_is_refused():
         rb.RankSVMProblem(X, prefs, kernel="linear", **loss), solver=solver
     )
     for solver in ("path", "epsilon"):
-        with pytest.raises(ValueError, match="is a (Reg|Eps).*Path; expected a path by newton or"):
+        with pytest.raises(
+            ValueError, match="is an? (Reg|Eps).*Path; expected a path by newton or"
+        ):
             curve(follow(solver))
     for loss in ("hinge", "squared", Unlikely()):
         name = loss if isinstance(loss, str) else loss.name

@@ -59,6 +59,7 @@ LOSSES = ("squared", "logistic")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kernel", ["rbf", "wide", "narrow", "poly", "precomputed", "callable"])
 @pytest.mark.parametrize("name", ["plain", "copies", "grid", "line"])
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 def test_kernels_equal_cvxpy(name, kernel, loss):
     problem = build(name, kernel, loss)
     for lam in (10.0, 0.1):

@@ -146,7 +146,8 @@ def largest_gap(weight, upper, lower):
     ]
     s = np.clip(np.nan_to_num(candidates), ends[:-1], ends[1:])
     values = [q[0] + s * (q[1] + s * q[2]) for q in (gap, primal, lam)]
-    return float((values[0] / np.maximum(values[1], values[2])).max())
+    largest = float((values[0] / np.maximum(values[1], values[2])).max())
+    return min(largest, 1.0)  # no lower bound of a certificate is below 0
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c032
 def largest_gap_below(weight, breakpoint):
@@ -161,7 +162,8 @@ def largest_gap_below(weight, breakpoint):
     conjugate = float(breakpoint.gradient @ breakpoint.gradient_scores) / (2 * breakpoint.lam)
     gap = misses + norm - breakpoint.linear + conjugate
     share = np.array([0.0, 1.0, min(1.0, max(0.0, 1 - misses) / norm) if norm > 0 else 1.0])
-    return float(((misses + share * (gap - misses)) / np.maximum(1.0, misses + share * norm)).max())
+    relative = (misses + share * (gap - misses)) / np.maximum(1.0, misses + share * norm)
+    return min(float(relative.max()), 1.0)
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c035
 def refined_lam(upper, lower, excess):
