@@ -704,12 +704,13 @@ def test_the_gate_tells_changed_numbers_from_a_broken_tool(tmp_path):
 
 def test_no_comparison_with_a_peer_is_skipped_by_itself(settings):
     """The marker `peer` skips them, so that the nightly stage can select and demand them."""
-    peers = "choix|lightgbm|xgboost|statsmodels|sksurv|lifelines|ir_measures"
+    peers = "arena_rank|evalica|choix|lightgbm|xgboost|statsmodels|sksurv|lifelines|ir_measures"
     skips = re.compile(rf'importorskip\(\s*"(?:{peers})\b')
     tests = [*(ROOT / "tests").rglob("test_*.py"), ROOT / "tests" / "conftest.py"]
     tests.remove(Path(__file__).resolve())
     assert [file.name for file in tests if skips.search(file.read_text("utf-8"))] == []
     modules = dict(sksurv="scikit-survival", cwl="ir-measures", ir_measures="ir-measures")
+    modules["arena_rank"] = "arena-rank"
     installed = settings["peers_requirements"] + settings["dev_requirements"]
     installed += settings["survival_requirements"]
     text = "\n".join(file.read_text("utf-8") for file in tests)

@@ -58,12 +58,6 @@ class NormalErrors:
         return moved
 
 
-def _half_width(draws):
-    from .order_intervals import half_width  # loads rankers, which other errors do not need
-
-    return half_width(draws)
-
-
 @dataclass(frozen=True, eq=False)
 class DrawnErrors:
     """Errors (q, R) in resamples."""
@@ -78,15 +72,15 @@ class DrawnErrors:
 
     def deviations(self):
         """Deviations (q,) of the estimates, half the width of the middle 68.27 % of resamples."""
-        return _half_width(self.moved)
+        return half_width(self.moved)
 
     def of_differences(self, q):
         """Deviations (q, q) of the differences of the first q estimates."""
-        return np.array([_half_width(self.moved[:q] - each) for each in self.moved[:q]])
+        return np.array([half_width(self.moved[:q] - each) for each in self.moved[:q]])
 
     def of_difference(self, i, j):
         """Deviation of the difference of two estimates."""
-        return _half_width(self.moved[i] - self.moved[j])
+        return half_width(self.moved[i] - self.moved[j])
 
     def draws(self, order, number, seed):
         """The errors (q, R) of some estimates (q,) in all resamples."""

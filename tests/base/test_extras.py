@@ -81,7 +81,8 @@ def test_the_extras_bring_what_the_package_itself_does_not():
     assert packages("data") == {"pyarrow", "pooch"} and packages("large") == {"pynndescent"}
     peers = {"rankbook", "lightgbm", "xgboost", "piqp", "scikit-survival"}
     assert packages("benchmarks") == peers
-    assert packages("peers") == peers - {"piqp"} | {"choix", "statsmodels"}
+    more = {"arena-rank", "choix", "evalica", "statsmodels"}
+    assert packages("peers") == peers - {"piqp"} | more
     assert extras_within("dev") == {"data", "large", "dask", "survival"}
     # a plugin that tests install wraps piqp
     assert packages("dev") & (packages("benchmarks") - {"rankbook"}) == {"piqp"}
