@@ -786,6 +786,9 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
 
     Notes
     -----
+    A tie as two half wins varies less than two wins, so with many ties the intervals by "laplace"
+    are too wide. :class:`rankbook.Leaderboard` corrects this.
+
     Scores are determined only up to a constant, so intervals refer to scores minus their mean over
     the items. The interval of a rank follows from decisions on the pairs of the item and all
     others, which are all right with probability `level` (Mogstad, Romano, Shaikh and Wilhelm, 2024,

@@ -210,7 +210,7 @@ class DenseCurvature(Curvature):
             factored = cho_factor(self.H + np.diag(prior), lower=True)
         return lambda b: cho_solve(factored, b)
 
-    def matched(self, problem, w, b, lam, moved, before=None):  # noqa: PLR0913
+    def matched(self, problem, b, lam, moved, before=None):
         """The lambda of equation (4), its gamma, and a spectrum or None. O(p^3)."""
         prior, n = problem.prior(1.0), self.n
         if n > MOST_EXACT and moved <= NEAR:
@@ -275,7 +275,7 @@ class SparseCurvature(Curvature):
         subtract_products(U.indptr, U.indices, U.data, v, found)
         return found
 
-    def matched(self, problem, w, b, lam, moved, before=None):  # noqa: PLR0913
+    def matched(self, problem, b, lam, moved, before=None):
         """The lambda of equation (4), its gamma, and the spectrum."""
         spectrum = self.sampled(problem.prior(1.0), b, lam, moved, before)
         new = spectrum.matched(problem.rank)
@@ -554,7 +554,7 @@ def _search(problem, w, lam, near, still):
         if lam is None:
             b = H.matvec(w) - gradient / phi
             far = min(moved, NEAR) if came_near else moved  # rough estimates would move it again
-            new, used, spectrum = H.matched(problem, w, b, old, far, spectrum)
+            new, used, spectrum = H.matched(problem, b, old, far, spectrum)
         prior = problem.prior(new)
         total = gradient / phi + prior * w
         move = H.factor(prior, min(1e-2, max(moved, CLOSE)))(-total)

@@ -175,8 +175,6 @@ def rank(  # noqa: PLR0913 -- an option of the command each
             raise ArgumentError(f"--{name} is given", "--intervals with it")
     if form is not None:
         as_choice("form", form, ("pairs", "matches", "counts", "wins", "rankings", "orders"))
-    if method is not None:
-        as_choice("method", method, ("laplace", "bootstrap"))
     if anchor is not None:
         anchor = parse_anchor(anchor)
     check_file("MATCHES", matches)
