@@ -11,7 +11,7 @@ from .data.table import read_table
 from .estimators.calibration import calibrate
 from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker, LabelRankerCV
-from .estimators.leaderboard import Comparison, Leaderboard
+from .estimators.leaderboard import Leaderboard
 from .estimators.linear_json import to_json
 from .estimators.online import OnlineRankSVM, OnlineSVC
 from .estimators.order_intervals import OrderIntervals, match_prior, order_intervals
@@ -20,6 +20,7 @@ from .estimators.rankrls import RankRLS, RankRLSCV
 from .estimators.ranksvm import RankSVM, RankSVMCV
 from .estimators.rayleigh import RayleighRanker, RayleighRankerCV
 from .estimators.saving import load
+from .estimators.score_errors import Comparison
 from .estimators.survival_curves import BaselineHazard
 from .kernels.basis import choose_basis
 from .kernels.nystroem import NystroemMap

@@ -3,7 +3,7 @@
 Modules with compiled code are imported where they are used, so that loading a file needs none.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import announce_time, warn
-from ..base.tables import Tabled
 from ..base.types import File, Seed
 from ..base.validation import (
     as_array,
@@ -37,7 +36,7 @@ from ..preferences.votes import Votes
 from ..problems.scale import components
 from . import leaderboard_text
 from .saving import Savable
-from .score_errors import DrawnErrors, NormalErrors
+from .score_errors import Comparison, DrawnErrors, NormalErrors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,60 +48,6 @@ FEW = 10  # comparisons below which the interval of an item rests on the prior
 SPARSE = 30  # comparisons of an item on average below which intervals may be too short
 LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
 MOST = 40  # largest number of rows of a printed table
-
-
-@dataclass(frozen=True)
-class Comparison(Tabled):
-    """Two items of a leaderboard compared with each other.
-
-    Attributes
-    ----------
-    a, b : str
-    difference, low, high : float
-        Score of `a` minus score of `b`, and its interval, in the unit of the table.
-    probability : float
-        Probability that `a` has the higher score, given the votes.
-    p_value : float
-        Two-sided, of the hypothesis that the scores are equal.
-    level : float
-
-    Examples
-    --------
-    >>> import rankbook as rb
-    >>> board = rb.Leaderboard().fit(dict(winner=list("aaaabaa"), loser=list("bbbbabb")))
-    >>> found = board.compare("a", "b")
-    >>> found.decided, found.difference > 0
-    (False, True)
-    """
-
-    a: str
-    b: str
-    difference: float
-    low: float
-    high: float
-    probability: float
-    p_value: float
-    level: float
-
-    @property
-    def decided(self) -> bool:
-        """Whether the interval of the difference excludes 0."""
-        return self.low > 0 or self.high < 0
-
-    def _facts(self):
-        said = "undecided"
-        if self.decided:
-            said = f"{self.a if self.difference > 0 else self.b} is better"
-        span = f"{100 * self.level:g} % interval {self.low:+.3g} to {self.high:+.3g}"
-        return [
-            ("difference", f"{self.difference:+.3g}, {span}"),
-            (f"{self.a} is better", f"with probability {self.probability:.3g}"),
-            ("p-value", f"{self.p_value:.2g}"),
-            ("decision", said),
-        ]
-
-    def __str__(self) -> str:
-        return "\n".join(f"{name}: {value}" for name, value in self._facts())
 
 
 def doubts(compared, rank, used=np.nan):

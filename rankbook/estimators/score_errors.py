@@ -1,10 +1,12 @@
-"""Errors of scores: a normal law, or draws."""
+"""Errors of scores, a normal law or draws, and comparisons of two items."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
+
+from ..base.tables import Tabled
 
 
 def half_width(draws):
@@ -85,3 +87,57 @@ class DrawnErrors:
     def draws(self, order, number, seed):
         """The errors (q, R) of some estimates (q,) in all resamples."""
         return self.moved[order]
+
+
+@dataclass(frozen=True)
+class Comparison(Tabled):
+    """Two items of a leaderboard compared with each other.
+
+    Attributes
+    ----------
+    a, b : str
+    difference, low, high : float
+        Score of `a` minus score of `b`, and its interval, in the unit of the table.
+    probability : float
+        Probability that `a` has the higher score, given the votes.
+    p_value : float
+        Two-sided, of the hypothesis that the scores are equal.
+    level : float
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> board = rb.Leaderboard().fit(dict(winner=list("aaaabaa"), loser=list("bbbbabb")))
+    >>> found = board.compare("a", "b")
+    >>> found.decided, found.difference > 0
+    (False, True)
+    """
+
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    probability: float
+    p_value: float
+    level: float
+
+    @property
+    def decided(self) -> bool:
+        """Whether the interval of the difference excludes 0."""
+        return self.low > 0 or self.high < 0
+
+    def _facts(self):
+        said = "undecided"
+        if self.decided:
+            said = f"{self.a if self.difference > 0 else self.b} is better"
+        span = f"{100 * self.level:g} % interval {self.low:+.3g} to {self.high:+.3g}"
+        return [
+            ("difference", f"{self.difference:+.3g}, {span}"),
+            (f"{self.a} is better", f"with probability {self.probability:.3g}"),
+            ("p-value", f"{self.p_value:.2g}"),
+            ("decision", said),
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {value}" for name, value in self._facts())
