@@ -119,7 +119,7 @@ def times(trials):
 
 def make_dual():
     """Time the path beside one solution, three trials of each data set and graph."""
-    run_dual, rows = shared("zapien2009_choice")["run_dual"], []
+    run_dual, rows = shared("zapien2009_claims")["run_dual"], []
     for name in PRINTED_SECONDS:
         for graph in ("star", "full"):
             rows += [run_dual(name, graph, trial) for trial in range(3)]
@@ -141,7 +141,7 @@ def make_zapien2009():
 
 def make_zapien2009_classes():
     """Run every method for ordinal regression, and write the table."""
-    names, rows = shared("zapien2009_classes"), []
+    names, rows = shared("zapien2009_claims"), []
     for data in names["DRAWS"]:
         for method in names["METHODS"]:
             rows += [names["run_trial"](data, trial, method) for trial in names["TRIALS"]]

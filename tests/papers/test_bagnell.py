@@ -349,7 +349,7 @@ def test_a_made_up_season_has_every_game(football):
 @pytest.mark.parametrize("rule", ["constant", "root", "rate"])
 def test_the_regret_is_below_what_theory_allows(seed, rule, tmp_path):
     names = defined_in(
-        "papers/bagnell_regret.ipynb",
+        "book/streams.ipynb",
         tmp_path,
         "import numpy",
         "def regrets(",

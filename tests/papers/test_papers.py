@@ -114,7 +114,7 @@ def test_the_times_of_one_solution_are_in_step_with_the_code(tool):
     assert list(stored[["data", "graph", "trial"]].itertuples(index=False, name=None)) == expected
     assert (stored[[c for c in stored if c.endswith("_seconds")]] > 0).all(axis=None)
     assert (stored[["interior_gap", "qp_gap"]].abs() < 1e-8).all(axis=None)
-    new = tool.shared("zapien2009_choice")["run_dual"]("cancer", "star", 1)
+    new = tool.shared("zapien2009_claims")["run_dual"]("cancer", "star", 1)
     old = stored[(stored.data == "cancer") & (stored.graph == "star") & (stored.trial == 1)].iloc[0]
     assert list(new) == list(stored.columns) and new["pairs"] == old.pairs
     assert np.isclose(new["lam"], old.lam, rtol=1e-3)
