@@ -48,6 +48,9 @@ FEW = 10  # comparisons below which the interval of an item rests on the prior
 SPARSE = 30  # comparisons of an item on average below which intervals may be too short
 LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
 MOST = 40  # largest number of rows of a printed table
+# parameters of the fit on which answers of a fitted leaderboard depend
+SETTINGS = ("scale", "anchor", "level", "simultaneous", "method", "min_votes")
+SETTINGS += ("n_draws", "random_state")
 
 
 def doubts(compared, rank, used=np.nan):
@@ -224,6 +227,8 @@ class Leaderboard(Savable):
     def fit(self, votes: Any, y: None = None, *, unit: ArrayLike | None = None) -> "Leaderboard":
         """Fit scores to votes or orders.
 
+        Parameters that you change afterwards, such as `scale` or `level`, count from the next fit.
+
         Parameters
         ----------
         votes : data frame, dict of columns, path, Preferences or Orders
@@ -348,15 +353,15 @@ class Leaderboard(Savable):
                     )
                 else:
                     self.tables_[name, values[number]] = board
-        self._tabulate_changes()
 
-    def _tabulate_changes(self):
-        """Make `changes_`."""
+    @property
+    def changes_(self):
+        """The rank of each item in all votes and in those of each value of `by`."""
         found = pd.DataFrame({"item": self.table_["item"], "all votes": self.table_["rank"]})
         for (name, value), board in self.tables_.items():
             place = board.table_.set_index("item")["rank"].astype("Int64")
             found[f"{name} {value}"] = place.reindex(found["item"]).array
-        self.changes_ = found
+        return found
 
     def _check(self):
         """Check the parameters."""
@@ -475,6 +480,8 @@ class Leaderboard(Savable):
     def _infer(self, compared, errors):
         """Compute intervals and the table; `errors` is a function of the chosen items."""
         self.compared_, asked = compared, self.intervals
+        self.settings_ = {name: getattr(self, name) for name in SETTINGS}
+        self.settings_["random_state"] = as_seed(self.random_state)
         shown = np.flatnonzero(compared >= self.min_votes)
         if shown.size == 0:
             raise ArgumentError(
@@ -491,9 +498,10 @@ class Leaderboard(Savable):
             asked = shown if asked and shown.size <= ALL else shown[:0]
         else:
             asked = np.unique(self._places("intervals", asked))
-        self.chosen_, self.errors_ = asked, None
+        self.chosen_, self.errors_, self.reach_, self.rank_ends_ = asked, None, None, None
         if self.intervals is not False and asked.size + self.pair_coef_.size:
             self.errors_ = errors(asked)
+            self._bound(np.array_equal(asked, shown))
         groups = int(self.group_.max()) + 1
         if groups > 1:
             self.notes_.insert(0, f"{groups} groups that no comparison connects; each has mean 0")
@@ -511,22 +519,29 @@ class Leaderboard(Savable):
     def _draws(self):
         """Draws (q, R) of the errors of the scores with intervals, whatever their order is."""
         order = np.argsort(np.array(self.items_, dtype=object)[self.chosen_])
-        found = self.errors_.draws(order, self.n_draws, as_seed(self.random_state))
+        given = self.settings_
+        found = self.errors_.draws(order, given["n_draws"], given["random_state"])
         return found[np.argsort(order)]
 
     def _unit(self):
         """Factor and offset from logits to the scale of the tables."""
-        factor, offset = (ELO, 1000.0) if self.scale == "elo" else (1.0, 0.0)
-        if self.anchor is not None:
-            name, value = self.anchor
+        scale, anchor = self.settings_["scale"], self.settings_["anchor"]
+        factor, offset = (ELO, 1000.0) if scale == "elo" else (1.0, 0.0)
+        if anchor is not None:
+            name, value = anchor
             offset = float(value) - factor * self.score_[self._places("anchor", [name])[0]]
         return factor, offset
 
-    def tabulate(self):
-        """Make all tables of a fitted leaderboard."""
-        self._tabulate()
-        if hasattr(self, "tables_"):
-            self._tabulate_changes()
+    def _bound(self, is_all):
+        """Compute half the widths (q + k,) of intervals in logits, and the ends (2, q) of ranks."""
+        q, deviation = self.chosen_.size, self.errors_.deviations()
+        self.reach_ = self.errors_.law.ppf((1 + self.level) / 2) * deviation
+        draws = self._draws() if is_all or (self.simultaneous and q) else None
+        if self.simultaneous and q:
+            ratio = (np.abs(draws) / deviation[:q, None]).max(axis=0)
+            self.reach_[:q] = deviation[:q] * np.quantile(ratio, self.level, method="higher")
+        if is_all:
+            self.rank_ends_ = np.array(self._rank_intervals(draws))
 
     def _tabulate(self):
         """Make `table_` and `pair_table_`."""
@@ -534,25 +549,17 @@ class Leaderboard(Savable):
 
         n, chosen = len(self.items_), self.chosen_
         factor, offset = self._unit()
-        shown, place = np.flatnonzero(self.compared_ >= self.min_votes), np.zeros(n, dtype=int)
+        shown = np.flatnonzero(self.compared_ >= self.settings_["min_votes"])
+        place = np.zeros(n, dtype=int)
         place[shown] = ranks(self.score_[shown].round(EQUAL))
         columns = dict(rank=place, item=self.items_, score=factor * self.score_ + offset)
-        at, is_all = (1 + self.level) / 2, np.array_equal(chosen, shown)
-        if self.errors_ is not None:
-            reach = factor * self.errors_.law.ppf(at) * self.errors_.deviations()
-            of_effects = reach[chosen.size :]
         if chosen.size:
-            draws = self._draws() if is_all or self.simultaneous else None
-            if self.simultaneous:
-                deviation = self.errors_.deviations()[: chosen.size]
-                ratio = (np.abs(draws) / deviation[:, None]).max(axis=0)
-                reach = factor * deviation * np.quantile(ratio, self.level, method="higher")
             span = np.full(n, np.nan)
-            span[chosen] = reach[: chosen.size]
+            span[chosen] = factor * self.reach_[: chosen.size]
             columns |= dict(low=columns["score"] - span, high=columns["score"] + span)
-            if is_all:
+            if self.rank_ends_ is not None:
                 ends = np.zeros((2, n), dtype=int)
-                ends[:, chosen] = self._rank_intervals(draws)
+                ends[:, chosen] = self.rank_ends_
                 columns |= dict(rank_low=ends[0], rank_high=ends[1])
         columns |= dict(comparisons=self.compared_, notes=self._item_notes())
         table = pd.DataFrame(columns).iloc[shown]
@@ -560,7 +567,8 @@ class Leaderboard(Savable):
         effect = factor * self.pair_coef_ * self.pair_scale_
         pair = dict(feature=self.features_, per=self.pair_scale_, effect=effect)
         if self.errors_ is not None:
-            pair |= dict(low=effect - of_effects, high=effect + of_effects)
+            reach = factor * self.reach_[chosen.size :]
+            pair |= dict(low=effect - reach, high=effect + reach)
         self.pair_table_ = pd.DataFrame(pair)
 
     def _rank_intervals(self, draws):
@@ -611,9 +619,10 @@ class Leaderboard(Savable):
         law, factor = self.errors_.law, float(self._unit()[0])
         difference = float(np.subtract(*self.predict([a, b])))
         ratio = difference / deviation if deviation > 0 else 0.0
-        lead, reach = factor * difference, factor * float(law.ppf((1 + self.level) / 2)) * deviation
+        lead, level = factor * difference, self.settings_["level"]
+        reach = factor * float(law.ppf((1 + level) / 2)) * deviation
         ends, p_value = (lead - reach, lead + reach), float(2 * law.sf(abs(ratio)))
-        return Comparison(str(a), str(b), lead, *ends, float(law.cdf(ratio)), p_value, self.level)
+        return Comparison(str(a), str(b), lead, *ends, float(law.cdf(ratio)), p_value, level)
 
     def predict(self, items: Any) -> np.ndarray:
         """Scores (q,) of items by name, in logits."""
@@ -651,16 +660,19 @@ class Leaderboard(Savable):
                     f"pair_features has shape {given.shape}", f"{self.pair_coef_.size} columns"
                 )
             t = t + given @ self.pair_coef_
-        if self.ties != "davidson":
+        if not hasattr(self, "tie_"):
             return np.column_stack([expit(t), expit(-t)])
         value = np.column_stack([t / 2, np.full_like(t, np.log(self.tie_)), -t / 2])
         value = np.exp(value - value.max(axis=1, keepdims=True))
         return value / value.sum(axis=1, keepdims=True)
 
     def score(self, votes: Any, y: None = None) -> float:
-        """Mean log-likelihood of a vote, the negative log loss. A tie counts as two half votes.
+        """Mean log-likelihood of a vote, the negative log loss.
 
-        Items that the model does not know, or that its votes do not connect, are refused.
+        A tie counts as two half votes, and for ``ties="davidson"`` as an outcome of its own. Votes
+        count with the weights in their table, but `since`, `half_life` and `balance` change only
+        the votes of the fit. Items that the model does not know, or that its votes do not connect,
+        are refused.
         """
         check_is_fitted(self)
         found = Leaderboard(columns=self.columns)._read(votes, None)
@@ -683,7 +695,7 @@ class Leaderboard(Savable):
         if not found.weight.any():
             raise ArgumentError("votes have weight 0", "at least one vote")
         t = self.score_[a] - self.score_[b] + found.features @ self.pair_coef_
-        if self.ties == "davidson":
+        if hasattr(self, "tie_"):
             lean, eta = found.points - found.weight / 2, np.log(self.tie_)
             loss = found.weight * np.logaddexp(np.logaddexp(t / 2, -t / 2), eta)
             loss -= lean * t + found.tied * eta

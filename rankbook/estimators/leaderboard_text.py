@@ -46,7 +46,7 @@ def cells(board, most=None):
 
 def numbers(board, signed=False):
     """Function that formats numbers on the scale of a leaderboard."""
-    if board.scale == "elo":
+    if board.settings_["scale"] == "elo":
         return lambda value: f"{value:{'+' if signed else ''}.0f}"
     return lambda value: f"{value:+.3f}"
 
@@ -55,8 +55,9 @@ def remarks(board, features=True):
     """What the intervals mean, notes, and perhaps effects of pair features, and lambda."""
     said, number, pairs = [], numbers(board, signed=True), board.pair_table_
     if board.chosen_.size:
-        which = "all intervals together" if board.simultaneous else "each interval"
-        said.append(f"{100 * board.level:g} % for {which}, {board.method}")
+        given = board.settings_
+        which = "all intervals together" if given["simultaneous"] else "each interval"
+        said.append(f"{100 * given['level']:g} % for {which}, {given['method']}")
     for row in pairs.itertuples() if features else ():
         span = f" ({number(row.low)} to {number(row.high)})" if "low" in pairs else ""
         per = "" if f"{row.per:.4g}" == "1" else f" per {row.per:.4g}"

@@ -58,7 +58,7 @@ UNREAD = (
     RecursionError,
 )  # of wrong files
 LEFT_OUT = ("solution_", "statistics_")  # data, or sums of data, for further learning
-LEFT_OUT += ("table_", "pair_table_", "changes_")  # of a leaderboard, which are made again
+LEFT_OUT += ("table_", "pair_table_")  # of a leaderboard, which are made again
 PATHS = {
     kind.form: kind
     for kind in (RegularizationPath, LabelPath, SpectralPath, WeightPath, ManifoldPath)
@@ -298,6 +298,7 @@ def check_board(fitted):
     """Raise a ValueError unless the parts of a leaderboard fit together."""
     n, k = len(fitted["items_"]), fitted["pair_coef_"].size
     demand(all(isinstance(name, str) for name in fitted["items_"]), "items_")
+    demand(len(set(fitted["items_"])) == n, "items_ has an item twice")
     for name in ("score_", "group_", "compared_"):
         demand(fitted[name].shape == (n,), f"{name} has shape {fitted[name].shape}")
     for name in ("score_", "compared_", "pair_coef_", "pair_scale_"):
@@ -308,9 +309,21 @@ def check_board(fitted):
     demand(all(isinstance(text, str) for text in fitted["notes_"]), "notes_")
     errors, q = fitted["errors_"], fitted["chosen_"].size
     demand(hasattr(errors, "law") if errors is not None else q == 0, "errors_")
-    demand(errors is None or errors.size == q + k, "errors_ and chosen_ differ")
+    reach, ends = fitted["reach_"], fitted["rank_ends_"]
+    demand((errors is None) == (reach is None), "errors_ and reach_ differ")
+    if errors is not None:
+        demand(errors.size == reach.size == q + k, "errors_, reach_ and chosen_ differ")
+        demand_finite("reach_", reach)
+    demand(ends is None or (ends.shape == (2, q) and ends.dtype.kind == "i"), "rank_ends_")
     for name in ("lam_", "phi_"):
         demand(isinstance(fitted[name], Real), f"{name} is {fitted[name]!r}")
+    tie, board = fitted.get("tie_", 1.0), _estimator("leaderboard", "Leaderboard")
+    demand(isinstance(tie, float) and 0 < tie < float("inf"), f"tie_ is {tie!r}")
+    demand(set(fitted["settings_"]) == set(_estimator("leaderboard", "SETTINGS")), "settings_")
+    board(**fitted["settings_"])._check()
+    for key, each in fitted.get("tables_", {}).items():
+        is_named = isinstance(key, tuple) and [type(part) for part in key] == [str, str]
+        demand(is_named and isinstance(each, board) and hasattr(each, "table_"), "tables_")
 
 
 def _estimator(module, name):
@@ -340,7 +353,7 @@ def made_model(cls, params, fitted):
             fitted = dict(lam_=fitted["certificate_"].lam) | fitted
         vars(model).update(fitted)
         if "compared_" in fitted:
-            model.tabulate()
+            model._tabulate()
         as_html(getattr(model, "_facts", lambda: [[]])())  # raises if a displayed fact is not text
     return model
 
