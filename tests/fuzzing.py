@@ -102,6 +102,10 @@ def use(loaded, file):
     """Ask a model or a path for all that it has to say."""
     repr(loaded), str(loaded)
     loaded.save(f"{file}.again")
+    if hasattr(loaded, "table_"):
+        loaded.to_frame(), loaded.to_markdown(), loaded.predict_proba(*[loaded.items_[:2]] * 2)
+        loaded.compare(*loaded.items_[:2])
+        return
     if not hasattr(loaded, "breakpoints"):
         ranker = getattr(loaded, "model", loaded)
         repr(ranker.get_params()), getattr(ranker, "_repr_html_", str)()

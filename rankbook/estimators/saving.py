@@ -312,7 +312,8 @@ def check_board(fitted):
     reach, ends = fitted["reach_"], fitted["rank_ends_"]
     demand((errors is None) == (reach is None), "errors_ and reach_ differ")
     if errors is not None:
-        demand(errors.size == reach.size == q + k, "errors_, reach_ and chosen_ differ")
+        demand(errors.size == q + k, "errors_ and chosen_ differ")
+        demand(reach.shape == (q + k,), f"reach_ has shape {reach.shape}")
         demand_finite("reach_", reach)
     demand(ends is None or (ends.shape == (2, q) and ends.dtype.kind == "i"), "rank_ends_")
     for name in ("lam_", "phi_"):

@@ -28,6 +28,23 @@ ORDERS = rb.Orders.from_rankings(np.argsort(-Y, kind="stable").reshape(6, 5).tol
 PAIRS = rb.Preferences(
     np.arange(10), np.arange(10, 20), N, pair_features=np.arange(10)[:, None] % 2 * 1.0
 )
+FIRST, SECOND = np.argwhere(~np.eye(4, dtype=bool)).repeat(10, axis=0).T
+NAMES = np.array(["a", "b", "c", "d"])
+LENGTH = np.sin(np.arange(120))
+AHEAD = 0.8 * (SECOND - FIRST) + LENGTH + 2 * np.cos(3.0 * np.arange(120))
+VOTES = dict(
+    home=NAMES[FIRST],
+    away=NAMES[SECOND],
+    result=np.where(abs(AHEAD) < 0.5, "tie", np.where(AHEAD > 0, "home", "away")),
+    length=LENGTH,
+    judge=np.arange(120) % 8,
+    language=np.where(np.arange(120) % 3, "en", "de"),
+)
+COLUMNS = dict(result="result", pair_features=["length"])
+BOARDS = {
+    "leaderboard": dict(unit="judge", by="language", scale="elo"),
+    "leaderboard-ties": dict(ties="davidson", method="bootstrap", n_draws=100),
+}
 PROBABLE = {  # models with probabilities
     "ranksvm-calibrated",
     "ranksvm-logistic",
@@ -73,6 +90,8 @@ def models():
         yield name, model.fit(items, y), new
     yield "ranksvm-calibrated", rb.RankSVM(kernel="linear").fit(X, Y).calibrate(X, Y), NEW
     yield "label-ranker-rbf", rb.LabelRanker(label_kernel="rbf").fit(X, TABLE, labels=LABELS), NEW
+    for name, options in BOARDS.items():
+        yield name, rb.Leaderboard(columns=COLUMNS, **options).fit(VOTES), NAMES
     centre, factor = X.mean(axis=0), 1 / X.std(axis=0)
     ranker = rb.RankSVM(kernel="linear").fit((X - centre) * factor, Y)
     yield "scaled", ScaledModel(ranker, centre, factor, ["a", "b", "c"], dict(target="y")), NEW
@@ -123,6 +142,8 @@ def main(version):
             said[file]["probabilities"] = model.predict_pair_proba(new[:2], new[2:]).tolist()
         if hasattr(model, "pair_coef_"):
             said[file]["pair_coef"] = model.pair_coef_.tolist()
+        if hasattr(model, "table_"):
+            said[file]["table"] = model.to_frame().to_dict("list")
     for name, path in paths():
         file, lam = f"{name}-{version}.rankbook", 1.01 * path.domain[0] or 0.5
         if (HERE / file).exists():
