@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import rankbook as rb
 
@@ -226,7 +227,6 @@ def test_the_scale_and_its_anchor():
 
 
 def test_log_loss_by_folds_of_judges():
-    from sklearn.base import clone
     from sklearn.model_selection import GroupKFold, cross_val_score
 
     votes, folds = arena(), GroupKFold(3)
@@ -243,10 +243,65 @@ def test_log_loss_by_folds_of_judges():
         assert np.isclose(score, -loss, rtol=1e-10)
 
 
+def test_log_loss_with_ties_as_outcomes_by_folds_of_judges():
+    from sklearn.model_selection import GroupKFold, cross_val_score
+
+    votes, folds = arena(), GroupKFold(5)
+    board = rb.Leaderboard(columns=STYLE, ties="davidson")
+    found = cross_val_score(board, votes, groups=votes.judge, cv=folds)
+    for score, (train, test) in zip(found, folds.split(votes, groups=votes.judge), strict=True):
+        fitted, left = clone(board).fit(votes.iloc[train]), votes.iloc[test]
+        strength = dict(zip(fitted.items_, np.exp(fitted.score_)))
+        a, b = left.model_a.map(strength), left.model_b.map(strength)
+        a = a * np.exp(fitted.pair_coef_[0] * left.length)
+        tie = fitted.tie_ * np.sqrt(a * b)
+        won = np.select([left.winner == "model_a", left.winner == "model_b"], [a, b], tie)
+        assert np.isclose(score, np.log(won / (a + b + tie)).mean(), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "options", [dict(date="day", half_life="30d", since="2026-03-01"), dict(balance=True)]
+)
+def test_held_out_votes_count_as_they_are(options):
+    votes = arena()
+    board, left = rb.Leaderboard(columns=ARENA, **options).fit(votes[:600]), votes[600:]
+    p = board.predict_proba(left.model_a, left.model_b)
+    share = left.winner.map(dict(model_a=1.0, model_b=0.0)).fillna(0.5)
+    gain = share * np.log(p[:, 0]) + (1 - share) * np.log(p[:, 1])
+    assert np.isclose(board.score(left), gain.mean(), rtol=1e-10)
+    board.set_params(columns=ARENA | dict(weight="w"))
+    weight = 1 + left.judge % 3
+    assert np.isclose(board.score(left.assign(w=weight)), np.average(gain, weights=weight))
+
+
+CHANGES = dict(scale="elo", anchor=("c", 7.0), level=0.5, simultaneous=True, method="bootstrap")
+CHANGES |= dict(n_draws=200, random_state=3, min_votes=10**6, ties="half", intervals=False)
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_parameters_that_change_wait_for_the_next_fit(change, tmp_path):
+    votes = arena(200)
+    options = dict(columns=STYLE, unit="judge", by="language", ties="davidson")
+    board = rb.Leaderboard(**options, random_state=np.random.default_rng(0)).fit(votes)
+
+    def answers(board):
+        frames = board.to_frame().to_csv(), board.changes_.to_csv(), board.pair_table_.to_csv()
+        rest = board.predict_proba("a", "b").tolist(), board.compare("a", "b"), board.score(votes)
+        return *frames, *rest, str(board), board.top(2).to_csv()
+
+    before = answers(board)
+    board.set_params(**{change: CHANGES[change]})
+    assert answers(board) == before
+    board.save(tmp_path / "b.rankbook")
+    again = rb.load(tmp_path / "b.rankbook")
+    assert answers(again) == before
+    for parameter in CHANGES:
+        value = again.get_params()[parameter]
+        assert parameter == "random_state" or value == board.get_params()[parameter]
+
+
 def test_it_is_cloned_and_pickled():
     import pickle
-
-    from sklearn.base import clone
 
     board = rb.Leaderboard(columns=STYLE, unit="judge", by="language", scale="elo").fit(arena())
     again = pickle.loads(pickle.dumps(board))
