@@ -81,6 +81,8 @@ class Leaderboard(Savable):
     An item beats another with probability 1 / (1 + exp(-difference of scores)), the model of
     Bradley and Terry. For orders of three or more items, the next item is chosen among the
     remaining ones with probability proportional to exp(score), the model of Plackett and Luce.
+    With a small `lam`, scores, effects and intervals of published votes agree with the values that
+    the R packages BradleyTerry2 and PlackettLuce print.
     See the guide :doc:`/guides/leaderboard` and the chapter :doc:`/problems/votes`.
 
     Parameters
