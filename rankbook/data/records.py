@@ -237,7 +237,8 @@ def read_preferences(
     -----
     Assumption
         If a decision was left open: which columns are the two sides, a column of counts that is not
-        used, names that differ only by case or leading zeros, spaces in quotes.
+        used, names that differ only by case, spaces, leading zeros or Unicode form, spaces in
+        quotes.
 
     Notes
     -----
@@ -386,7 +387,7 @@ def read_records(kind, path, form, columns, more=()):
     wanted = list(dict.fromkeys([*chain.from_iterable(named.values()), *more]))
     beside = QUERY_NAMES if form == "clicks" else ()  # from_clicks warns of names they share
     read = dict.fromkeys([*wanted, *(c for c in beside if c in known)])
-    frame = reader.read([*text, *more], list(read), coded=True)
+    frame = reader.read(list(dict.fromkeys([*text, *more])), list(read), coded=True)
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
     if is_rated and form == "rankings":

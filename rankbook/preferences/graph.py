@@ -558,7 +558,7 @@ class Preferences(SetOnce):
         Warns
         -----
         Assumption
-            If two names differ only by case or by leading zeros.
+            If two names differ only by case, spaces, leading zeros or Unicode form.
 
         Notes
         -----

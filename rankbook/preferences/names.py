@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from unicodedata import normalize
 
 import numpy as np
 
@@ -310,20 +311,30 @@ def alike(columns):
     return [column.astype(object) for column in columns]
 
 
-def note_similar(argument, names):
-    """Warn once if two of some distinct names differ only by case or by leading zeros."""
-    known = {}
+def similar_names(names):
+    """Return a note on distinct names that look alike, naming up to three pairs of them, or ""."""
+    known, pairs = {}, []
     for name in names:
         if not isinstance(name, str):
             continue
-        other = known.setdefault(name.casefold().lstrip("0") or "0", name)
+        key = (name if name.isascii() else normalize("NFKC", name)).casefold()
+        other = known.setdefault(" ".join(key.split()).lstrip("0") or "0", name)
         if other != name:
-            return warn(
-                Assumption(
-                    f"{argument}: the names {other!r} and {name!r} differ only by case or by "
-                    "leading zeros; they are two items."
-                )
-            )
+            show = ascii if normalize("NFC", other) == normalize("NFC", name) else repr
+            pairs.append(f"{show(other)} and {show(name)}")
+    if not pairs:
+        return ""
+    more = f" (and {len(pairs) - 3:,} more pairs)" if len(pairs) > 3 else ""
+    return (
+        f"the names {', '.join(pairs[:3])}{more} differ only by case, spaces, leading zeros or "
+        "Unicode form; they are different items"
+    )
+
+
+def note_similar(argument, names):
+    """Warn once if some distinct names look alike, see :func:`similar_names`."""
+    if said := similar_names(names):
+        warn(Assumption(f"{argument}: {said}."))
 
 
 def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
@@ -381,6 +392,12 @@ def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
         ends = np.cumsum([each.size for each in mixed])[:-1]
         rows = list(codes.reshape(-1, len(mixed)).T) if by_row else np.split(codes, ends)
     names = tuple(names.tolist())
+    if blank := [i for i, name in enumerate(names) if isinstance(name, str) and not name.strip()]:
+        for argument, numbers in zip(found, rows):
+            for i in np.flatnonzero(numbers == blank[0])[:1]:
+                raise ArgumentError(
+                    f"{argument} is {names[blank[0]]!r} in {unit} {i}", f"a name in every {unit}"
+                )
     note_similar(next(iter(found)), names)
     return rows, len(names), names
 

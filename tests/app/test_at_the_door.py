@@ -117,7 +117,11 @@ ERRORS = [
 ]
 
 NOTES = [
-    ("winner,loser\n007,08\n08,7\n", [], "'007' and '7' differ only by case or by leading zeros"),
+    (
+        "winner,loser\n007,08\n08,7\n",
+        [],
+        "'007' and '7' differ only by case, spaces, leading zeros",
+    ),
     ("winner,loser\na,b\nA,b\n", [], "'a' and 'A' differ only by case"),
     ('winner,loser\n" a",b\na,b\n', [], "' a' in column 'winner' was in quotes with its spaces"),
     (
@@ -387,7 +391,8 @@ def test_spaces_in_quotes_belong_to_the_winner_too(tmp_path):
         prefs = rb.read_preferences(file)
     assert weights(prefs) == {(" A", "B"): 1, (" C", "B"): 1}
     same = dict(home=[" A"], away=["A"], result=[" A"])
-    prefs = rb.Preferences.from_matches(same, results="winner")
+    with pytest.warns(rb.Assumption, match="' A' and 'A' differ only by case, spaces"):
+        prefs = rb.Preferences.from_matches(same, results="winner")
     assert prefs.items[prefs.better[0]] == " A"
 
 
