@@ -273,9 +273,12 @@ def as_array(name, value):
 
 
 def text_in(A):
-    """Describe the first text or date in an array; None if there is none."""
-    if A.dtype.kind == "O":
-        found = next((i for i, v in np.ndenumerate(A) if isinstance(v, (str, bytes))), None)
+    """Describe the first text that is no number, or else the first text or date, in an array."""
+    if A.dtype.kind in "OUS":
+        is_text = lambda value: isinstance(value, (str, bytes))
+        found = next((i for i, v in np.ndenumerate(A) if is_text(v) and not _is_number(v)), None)
+        if found is None:
+            found = next((i for i, v in np.ndenumerate(A) if is_text(v)), None)
     else:
         found = None if A.dtype.kind in "biufc" or not A.size else (0,) * A.ndim
     if found is None:
@@ -284,6 +287,15 @@ def text_in(A):
         return f"dtype {A.dtype}"
     place = " in row {}, column {}" if len(found) == 2 else " at index {}" if found else ""
     return f"{shown(str(A[found]))}{place.format(*found)}"
+
+
+def _is_number(text):
+    """Return whether a text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _text_error(name, A, text):

@@ -136,7 +136,8 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
     found = VoteTable(votes, tuple(map(str, features)), notes, groups)
     if date is None:
         return found
-    day = days_of(frame[date], lambda i: f"{records.source} has the date {i[1]!r} in row {i[0]}")
+    what = lambda cell: "no date" if pd.isna(cell) else f"the date {cell!r}"
+    day = days_of(frame[date], lambda i: f"{records.source} has {what(i[1])} in row {i[0]}")
     latest, keep = day.max(), np.ones(len(row), dtype=bool)
     if half_life is not None:
         half = as_days("half_life", half_life)
