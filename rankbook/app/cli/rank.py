@@ -214,10 +214,13 @@ def rank(  # noqa: PLR0913 -- an option of the command each
             raise
     if plot is not None:
         save_picture(board.plot(k=len(board.items_)).figure, plot)
+    if output != "-" or as_json:
+        known = board.notes_
+        board.notes_ = [text for text in notes if not any(each in text for each in known)] + known
     if output != "-":
-        return leaderboard_text.write(board, output, notes)
+        return board.write(output)
     if as_json:
-        return typer.echo(json.dumps(leaderboard_text.facts(board, notes), separators=(",", ":")))
+        return typer.echo(json.dumps(leaderboard_text.facts(board), separators=(",", ":")))
     say(leaderboard_text.text(board))
 
 

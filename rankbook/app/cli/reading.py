@@ -353,10 +353,10 @@ def spoken_warnings(queries=True):
 
         def note(message, category, *where, **more):
             kind = "note" if issubclass(category, Assumption) else "warning"
-            text = f"rankbook: {kind}: {text_in_words(str(message))}"
+            text = text_in_words(str(message))
             if text not in said:  # one note for a file that is read twice
-                say(text, err=True)
-            said.append(text)
+                say(f"rankbook: {kind}: {text}", err=True)
+                said.append(text)
 
         warnings.showwarning = note
         yield said
