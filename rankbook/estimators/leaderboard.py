@@ -31,6 +31,7 @@ from ..base.validation import (
 from ..data.vote_tables import VoteTable, as_columns, read_votes
 from ..preferences.events import ids_of_preferences
 from ..preferences.graph import Preferences
+from ..preferences.names import similar_names
 from ..preferences.orders import Orders
 from ..preferences.votes import Votes
 from ..problems.scale import components
@@ -259,8 +260,11 @@ class Leaderboard(Savable):
         """Fit scores to a table, preferences or orders."""
         table = votes if isinstance(votes, Orders) else self._read(votes, unit)
         if isinstance(table, Orders):
-            self._fit_orders(table, unit)
-            return
+            self._check_orders(unit)
+            if (pairs := Votes.of_orders(table)) is None:
+                self._fit_orders(table)
+                return
+            table = VoteTable(pairs)
         if (idle := table.votes.weight == 0).any():
             few = f"({idle.sum():,} of {idle.size:,})"
             warn(Assumption(f"votes has rows of weight 0, which do not count {few}."))
@@ -300,7 +304,7 @@ class Leaderboard(Savable):
         if factor is not None:
             found = found.weighted(factor)
         if self.balance:
-            found = found.weighted(pair_balance(found))
+            found = found.balanced(LEAST_PAIR)
         whole, found = found.are_counts, found.counted()
         fit = fit_votes(found, self.lam, davidson, self.pair_lam)
         self.items_ = tuple(map(str, range(found.n_items) if found.items is None else found.items))
@@ -317,12 +321,16 @@ class Leaderboard(Savable):
             self.notes_.append("weights do not count votes, so each vote is a unit of its own")
         if self.balance:
             self.notes_.append(f"all pairs with {LEAST_PAIR} votes or more have the same weight")
+        if unclear := found.confounded(self.features_):
+            said = "effects that the votes hardly tell apart from others"
+            self.notes_.append(f"{said}: {', '.join(unclear)}")
         r = names.size if by_unit else 0
 
         def errors(chosen):
             if self.method == "laplace":
-                V = covariance(fit, chosen, None if whole and not by_unit else found)
-                return NormalErrors(V, found.freedom())
+                name = "laplace" if whole and not by_unit else "sandwich"
+                V = covariance(fit, chosen, found if name == "sandwich" else None)
+                return NormalErrors(V, found.freedom(), name)
             moved = resampled(fit, found, self.n_draws, as_seed(self.random_state))
             n = found.n_items
             moved = moved[: n + fit.problem.k]
@@ -333,7 +341,7 @@ class Leaderboard(Savable):
         if self.errors_ is not None:
             self.notes_ += doubts(found.compared(), fit.problem.rank, fit.used)
         if by_unit:
-            name = self.unit if isinstance(self.unit, str) else "unit"
+            name = " and ".join(as_columns("unit", self.unit)) or "unit"
             said = f"votes of one {name} may depend on each other"
             self.notes_.insert(0, f"{said} ({r:,} of them)")
 
@@ -401,7 +409,9 @@ class Leaderboard(Savable):
                     f"{name} is {value!r}", "date='day', a column of dates, with it"
                 )
         if self.date is not None and self.since is None and self.half_life is None:
-            raise ArgumentError(f"date is {self.date!r}", "half_life='90d', or since, with it")
+            raise ArgumentError(
+                f"date is {self.date!r}", "half_life='90d' or since='2026-01-01' with it"
+            )
 
     def _read(self, votes, unit):
         """The votes as :class:`VoteTable` or Orders."""
@@ -431,13 +441,16 @@ class Leaderboard(Savable):
         if idle := int((compared == 0).sum()):
             warn(Assumption(f"votes has {idle} items without a comparison, which are left out."))
 
-    def _fit_orders(self, orders, unit):
-        """Fit the model of Plackett and Luce to orders."""
+    def _check_orders(self, unit):
+        """Refuse parameters that do not hold for orders."""
         given = dict(unit=self.unit if unit is None else "an array", by=self.by, date=self.date)
         given |= dict(balance=self.balance or None, ties=self.ties if self.ties != "half" else None)
         for name, value in given.items():
             if value is not None:
                 raise ArgumentError(f"{name} is {value!r} beside orders", "no value for orders")
+
+    def _fit_orders(self, orders):
+        """Fit the model of Plackett and Luce to orders."""
         from scipy.sparse import csr_array, eye_array
 
         from ..problems.votes import within
@@ -450,8 +463,17 @@ class Leaderboard(Savable):
         )
         from .ranksvm import RankSVM
 
-        compared = np.bincount(orders.item, orders.order_weight[orders.order], orders.n_items)
+        weight, at = orders.order_weight, orders.is_compared
+        compared = np.bincount(orders.item[at], weight[orders.order[at]], orders.n_items)
         self._used(compared)
+        self.notes_, whole, factor = [], not (weight % 1).any(), 1.0
+        if not whole:  # as Votes.counted
+            factor = weight.sum() / (weight**2).sum()
+            orders = orders.of_orders(range(weight.size), np.full(weight.size, factor))
+            worth = f"{factor * weight.sum():,.0f} orders"
+            self.notes_.append(f"weights do not count orders and tell as much as {worth}")
+        if np.bincount(orders.group, orders.choice_weight > 0).max() > 1:
+            self.notes_.append(f"ties are counted by the method {orders.ties!r} of choices")
         orders, compared = orders[np.flatnonzero(compared > 0)], compared[compared > 0]
         n, X = orders.n_items, csr_array(eye_array(orders.n_items))
         model = RankSVM(kernel="linear", loss="plackett-luce")
@@ -462,7 +484,7 @@ class Leaderboard(Savable):
         self.items_ = tuple(map(str, range(n) if orders.items is None else orders.items))
         self.lam_, self.phi_, self.certificate_ = model.lam_, 1.0, model.certificate_
         self.group_ = components((orders.item, n + orders.order), n + orders.n_orders)[:n]
-        self.score_, self.notes_, self.features_ = within(model.coef_, self.group_), [], ()
+        self.score_, self.features_ = within(model.coef_, self.group_), ()
         self.pair_scale_ = self.pair_coef_ = np.empty(0)
 
         def errors(chosen):
@@ -470,14 +492,15 @@ class Leaderboard(Savable):
             if self.method == "laplace":
                 root = within(posterior_root(solution, items)[0], self.group_)[chosen]
                 return NormalErrors(root @ root.T)
-            units = Units(orders, None if (orders.order_weight == 1).all() else "vote")
+            is_counted = whole and (weight != 1).any()
+            units = Units(orders, "vote" if is_counted else None)
             seed = as_seed(self.random_state)
             moved = resampled_scores(solution, items, units, self.n_draws, 1, seed)
             return DrawnErrors((within(moved, self.group_) - self.score_[:, None])[chosen])
 
         self._infer(compared, errors)
         if self.errors_ is not None:
-            self.notes_ += doubts(compared, n - 1 - int(self.group_.max()))
+            self.notes_ += doubts(factor * compared, n - 1 - int(self.group_.max()))
 
     def _infer(self, compared, errors):
         """Compute intervals and the table; `errors` is a function of the chosen items."""
@@ -507,6 +530,8 @@ class Leaderboard(Savable):
         groups = int(self.group_.max()) + 1
         if groups > 1:
             self.notes_.insert(0, f"{groups} groups that no comparison connects; each has mean 0")
+        if alike := similar_names(self.items_):
+            self.notes_.append(alike)
         self._tabulate()
 
     def _places(self, argument, names):
@@ -744,6 +769,12 @@ class Leaderboard(Savable):
         ----------
         file : str or path
             ``.md``, ``.html``, ``.tex``, ``.json``, ``.csv``, ``.tsv`` or ``.parquet``.
+
+        Notes
+        -----
+        In ``.csv`` and ``.tsv`` files an apostrophe precedes text that a spreadsheet would run as a
+        formula, so the item ``=1+1`` is ``'=1+1`` there. Programs that read names back should take
+        ``.parquet`` or ``.json`` files, which keep them unchanged, or ``to_frame().to_csv(file)``.
         """
         check_is_fitted(self)
         leaderboard_text.write(self, file)
@@ -783,14 +814,3 @@ class Leaderboard(Savable):
         if not hasattr(self, "table_"):
             return super()._repr_mimebundle_(**options)
         return {"text/plain": str(self), "text/html": leaderboard_text.html(self, MOST)}
-
-
-def pair_balance(votes):
-    """Factors (m,) of the weights of votes that give all pairs of items the same total weight.
-
-    Pairs with fewer than LEAST_PAIR votes get less, in proportion. The sum of the weights remains.
-    """
-    ends = np.sort([votes.first, votes.second], axis=0).astype(np.int64)
-    pair = pd.factorize(ends[0] * votes.n_items + ends[1])[0]
-    factor = 1 / np.maximum(np.bincount(pair, votes.weight), LEAST_PAIR)[pair]
-    return factor * (votes.weight.sum() / (votes.weight @ factor))

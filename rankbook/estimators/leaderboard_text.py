@@ -40,7 +40,8 @@ def cells(board, most=None):
         if has("rank_low"):
             low, high = row.rank_low, row.rank_high
             found.append(f"{low}" if low == high else f"{low} to {high}")
-        rows.append([*found, f"{row.comparisons:.12g}", *[row.notes] * (heads[-1] == "notes")])
+        found.append(f"{round(row.comparisons, 1):.12g}")
+        rows.append([*found, *[row.notes] * (heads[-1] == "notes")])
     return rows
 
 
@@ -54,10 +55,10 @@ def numbers(board, signed=False):
 def remarks(board, features=True):
     """What the intervals mean, notes, and perhaps effects of pair features, and lambda."""
     said, number, pairs = [], numbers(board, signed=True), board.pair_table_
-    if board.chosen_.size:
+    if board.errors_ is not None:
         given = board.settings_
         which = "all intervals together" if given["simultaneous"] else "each interval"
-        said.append(f"{100 * given['level']:g} % for {which}, {given['method']}")
+        said.append(f"{100 * given['level']:g} % for {which}, {board.errors_.name}")
     for row in pairs.itertuples() if features else ():
         span = f" ({number(row.low)} to {number(row.high)})" if "low" in pairs else ""
         per = "" if f"{row.per:.4g}" == "1" else f" per {row.per:.4g}"
@@ -135,8 +136,8 @@ def latex(board):
     return "\n\n".join(parts)
 
 
-def facts(board, said=()):
-    """A leaderboard as a dict for JSON, with notes that were `said` before."""
+def facts(board):
+    """A leaderboard as a dict for JSON."""
 
     def one(each):
         read = lambda frame: json.loads(json_rows(frame))
@@ -148,7 +149,6 @@ def facts(board, said=()):
         return found | dict(notes=remarks(each, features=False))
 
     found = one(board)
-    found["notes"] = [*said, *found["notes"]]
     if tables := getattr(board, "tables_", {}):
         named = [dict(by=name, value=value) for name, value in tables]
         found["tables"] = [name | one(each) for name, each in zip(named, tables.values())]
@@ -169,13 +169,13 @@ def frame(board):
     return pd.concat(parts, ignore_index=True) if parts[1:] else parts[0]
 
 
-def write(board, file, said=()):
+def write(board, file):
     """Write a leaderboard to a file in the format of its ending."""
     ending, packed = ending_of(file, (*TABLES, *TEXTS))
     if ending in TABLES:
         return write_frame(frame(board), file, formulas=False)
     if ending == ".json":
-        content = json.dumps(facts(board, said), separators=(",", ":"))
+        content = json.dumps(facts(board), separators=(",", ":"))
     else:
         content = {".md": markdown, ".tex": latex, ".html": lambda b: PAGE + html(b)}[ending](board)
     write_bytes(file, f"{content}\n".encode(), packed)

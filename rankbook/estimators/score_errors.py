@@ -17,10 +17,14 @@ def half_width(draws):
 
 @dataclass(frozen=True, eq=False)
 class NormalErrors:
-    """Normal errors of q estimates, or those of the t distribution with df degrees of freedom."""
+    """Normal errors of q estimates, or those of the t distribution with df degrees of freedom.
+
+    `name` is the method: "laplace", or "sandwich" for the covariance (5) of the chapter on votes.
+    """
 
     covariance: np.ndarray
     df: float = np.inf
+    name: str = "laplace"
 
     @property
     def law(self):
@@ -65,7 +69,7 @@ class DrawnErrors:
     """Errors (q, R) in resamples."""
 
     moved: np.ndarray
-    law = norm()
+    law, name = norm(), "bootstrap"
 
     @property
     def size(self):

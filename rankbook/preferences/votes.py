@@ -10,6 +10,8 @@ from .events import tie_halves
 FEW = 0.5  # votes are summed if at most this share of a sample of their features are distinct
 SAMPLE = 20_000  # votes in the sample
 MANY = 4_000_000  # pairs of items that are counted in one array
+BLOCK = 1 << 16  # rows of features handled together
+INFLATED = 10  # times the variance that an effect would have alone; then votes hardly determine it
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,21 @@ class Votes:
         found = cls.of(*ends, points, prefs.n_items, **more)
         return found if unit is None else replace(found, unit=unit[~half])
 
+    @classmethod
+    def of_orders(cls, orders):
+        """Create them from orders of at most two items, or return None if there are others.
+
+        Two items that share a place are tied.
+        """
+        size = np.bincount(orders.order)
+        if size.max(initial=0) > 2 or (orders.risk_weight != 1).any():
+            return None
+        start = np.flatnonzero(size[orders.order] == 2)[::2]
+        ends = orders.item[start], orders.item[start + 1]
+        points = np.where(orders.group[start] == orders.group[start + 1], 0.5, 1.0)
+        more = dict(weight=orders.choice_weight[start], items=orders.items)
+        return cls.of(*ends[:: -1 if orders.lowest_first else 1], points, orders.n_items, **more)
+
     def __len__(self):
         return len(self.first)
 
@@ -137,6 +154,39 @@ class Votes:
         parts = dict(weight=self.weight, points=self.points, tied=self.tied)
         scale = self.weight.sum() / (self.weight**2).sum()
         return replace(self, **{name: scale * part for name, part in parts.items()})
+
+    def balanced(self, least):
+        """The votes with weights that give all pairs of items the same total weight.
+
+        Pairs with fewer than `least` votes get less, in proportion. The sum of the weights remains.
+        """
+        from pandas import factorize
+
+        ends = np.sort(self.ends, axis=0).astype(np.int64)
+        pair = factorize(ends[0] * self.n_items + ends[1])[0]
+        factor = 1 / np.maximum(np.bincount(pair, self.weight), least)[pair]
+        return self.weighted(factor * (self.weight.sum() / (self.weight @ factor)))
+
+    def confounded(self, names):
+        """Names of the features (p,) whose effects the votes hardly tell apart.
+
+        "the first place" is the effect of a feature that is 1 in all votes, such as home_advantage.
+        O(m p^2).
+        """
+        U, names = self.features, [*names, "the first place"]
+        if not U.size:
+            return []
+        size, G = np.r_[np.abs(U).max(axis=0), 1.0], np.zeros((len(names),) * 2)
+        for i in range(0, len(U), BLOCK):
+            part = np.c_[U[i : i + BLOCK], np.ones(len(U[i : i + BLOCK]))] / size
+            G += (part.T * self.weight[i : i + BLOCK]) @ part
+        root = np.sqrt(G.diagonal())
+        G /= root[:, None] * root
+        if names[0] == "home_advantage" and np.isclose(G[0, -1], 1):
+            G = G[:-1, :-1]
+        e, Q = np.linalg.eigh(G)
+        inflation = Q**2 @ (1 / np.maximum(e, 1e-12))
+        return [name for name, times in zip(names, inflation) if times > INFLATED]
 
     def freedom(self):
         """Degrees of freedom of a variance from the units, infinite without units.

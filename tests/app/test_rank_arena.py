@@ -46,7 +46,7 @@ def test_one_command_makes_a_table_to_publish():
     assert head == "| rank | item | score | interval | ranks | comparisons |"
     assert len(rows) == 6 and all(row.count(" | ") == 5 for row in rows) and space == ""
     assert rows[0].startswith("| 1 | model-x | 1") and r"a\|b" in rows[2] and r"\<b" in rows[3]
-    assert remark.startswith("95 % for each interval, laplace; length +") and "per 2" in remark
+    assert remark.startswith("95 % for each interval, sandwich; length +") and "per 2" in remark
     assert "votes of one judge may depend on each other (40 of them)" in remark
     assert Path("ranks.md").read_text() == board(unit="judge", scale="elo").to_markdown() + "\n"
 
@@ -149,10 +149,71 @@ def test_a_plot_is_written():
         (["--min-votes", "100000"], "--min-votes is 100000; expected at most"),
         (["-o", "ranks.doc"], "the ending of 'ranks.doc'"),
         (["--ties", "refuse"], "is a tie"),
+        (["--date", "tstamp"], "expected --half-life 90d or --since 2026-01-01 with it"),
+        (["--date", "winner", "--since", "2024-01-01"], "has the date 'model_"),
     ],
 )
 def test_wrong_options(given, expected):
     assert expected in refused("rank", "arena.csv", *given)
+
+
+@pytest.mark.parametrize(
+    "column, cell, given, expected",
+    [
+        ("tstamp", "", ["--date", "tstamp", "--half-life", "9d"], "has no date in row 7, column"),
+        (
+            "length",
+            "long",
+            STYLE,
+            "(column 'length') cannot be read as numbers ('long' at index 7)",
+        ),
+        ("length", "", STYLE, "(column 'length') has NaN at index 7"),
+        ("judge", " ", ["--unit", "judge", "--intervals"], "has no unit in row 7, column 'judge'"),
+    ],
+)
+def test_errors_name_the_row_and_the_column(votes, column, cell, given, expected):
+    votes[column] = votes[column].astype(object)
+    votes.loc[7, column] = cell
+    votes.to_csv("arena.csv", index=False)
+    assert expected in refused("rank", "arena.csv", *given)
+
+
+def test_pairs_of_items_are_units(votes):
+    """A column may have two roles."""
+    text = done("rank", "arena.csv", "--intervals", "--unit", "model_a,model_b")
+    assert "votes of one model_a and model_b may depend on each other (30 of them)" in text
+    pair = votes["model_a"] + " " + votes["model_b"]
+    columns = dict(home="model_a", away="model_b", result="winner")
+    known = rb.Leaderboard(columns=columns).fit(votes, unit=pair)
+    again = rb.Leaderboard(columns=columns, unit=["model_a", "model_b"]).fit(votes)
+    pd.testing.assert_frame_equal(again.table_, known.table_)
+    assert "winner model_a:" in done("rank", "arena.csv", "--by", "winner")
+
+
+@pytest.mark.parametrize("ending", ["json", "md", "csv"])
+def test_notes_of_the_reader_are_in_files(votes, ending):
+    votes["model_b"] = votes["model_b"].replace({"last": "Last"})
+    votes.assign(n=2).to_csv("arena.csv", index=False)
+    done("rank", "arena.csv", "-o", f"ranks.{ending}")
+    text = Path(f"ranks.{ending}").read_text()
+    assert text.count("column 'n' is not used") == (8 if ending == "csv" else 1) - (ending == "csv")
+    assert "rankbook: note" not in text and "weight=" not in text
+    if ending == "json":
+        said = json.loads(text)["notes"]
+        assert said[0].startswith("arena.csv: column 'n' is not used, so all rows have weight 1")
+        assert sum("'last' and 'Last' differ" in note for note in said) == 1
+
+
+def test_ties_of_orders_are_not_half_wins_without_a_note(tmp_path):
+    rows = "1,a,1\n1,b,2\n1,c,2\n2,b,1\n2,a,2\n2,c,3\n"
+    (tmp_path / "r.csv").write_text("ranking,item,rank\n" + rows)
+    for ties in ([], ["--ties", "half"]):
+        text = done("rank", "r.csv", *ties)
+        assert "ties are counted by the method 'breslow' of choices" in text
+    said = refused("rank", "r.csv", "--ties", "drop")
+    assert "--ties is 'drop' beside orders; expected no value for orders" in said
+    (tmp_path / "r.csv").write_text("ranking,item,rank\n" + rows.replace("c,2", "c,3"))
+    assert "breslow" not in done("rank", "r.csv", "--ties", "half")
 
 
 def test_clicks_are_refused(votes):

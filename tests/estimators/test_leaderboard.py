@@ -487,3 +487,159 @@ def test_votes_that_the_model_cannot_judge():
         board.score(pd.DataFrame(dict(winner=["a"], loser=["d"])))
     with pytest.raises(ValueError, match="a has 3 names and b 2"):
         board.predict_proba(["a", "b", "c"], ["a", "b"])
+
+
+# Effects, orders and names that are easily confused
+
+
+@pytest.mark.parametrize("side", [True, False])
+@pytest.mark.parametrize("kind", ["constant", "nearly", "one sign", "varied", "twice", "sum"])
+def test_effects_that_votes_do_not_separate_are_noted(kind, side):
+    """A feature is the intercept of the first side, or another feature, in disguise."""
+    rng = np.random.default_rng(0)
+    table, z = votes(500), rng.normal(size=(500, 2))
+    x = dict(constant=[-7.0], nearly=-1 - 0.01 * z[:, 0], varied=z[:, 0], twice=z[:, 0])
+    x |= {"one sign": 1e6 * (2 + rng.random(500)), "sum": z.sum(axis=1)}
+    table = table.assign(x=np.resize(x[kind], 500), y=-3e-6 * z[:, 0], z=z[:, 1])
+    names = dict(twice=["x", "y"], sum=["x", "y", "z"]).get(kind, ["x"])
+    columns = SIDES | dict(home_advantage=side, pair_features=names)
+    del columns["ties"], columns["items"]
+    place = "home_advantage" if side else "the first place"
+    expected = dict(varied=[], twice=names, sum=names).get(kind)
+    expected = sorted([place, "x"]) if expected is None else expected
+    said = [note for note in rb.Leaderboard(columns=columns).fit(table).notes_ if "effects" in note]
+    assert bool(said) == bool(expected)
+    for note in said:
+        assert sorted(note.partition(": ")[2].split(", ")) == expected
+
+
+def test_a_common_feature_has_no_note():
+    """Correlations between features of the arena, up to .8, are no reason for a note."""
+    rng = np.random.default_rng(0)
+    table, x = votes(500), rng.normal(size=500)
+    table = table.assign(x=x + 0.5, y=0.8 * x + 0.6 * rng.normal(size=500))
+    columns = SIDES | dict(home_advantage=True, pair_features=["x", "y"])
+    del columns["ties"], columns["items"]
+    assert not any("effects" in note for note in rb.Leaderboard(columns=columns).fit(table).notes_)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+@pytest.mark.parametrize("weights", ["none", "counts", "fractions"])
+@pytest.mark.parametrize("method", ["laplace", "bootstrap"])
+def test_orders_of_two_are_votes(n, weights, method):
+    rng = np.random.default_rng(n)
+    a, b, tie = *np.array([rng.choice(n, 2, replace=False) for _ in range(80)]).T, rng.random(80)
+    names, more = np.array(NAMES), {}
+    if weights != "none":
+        more = dict(weight=rng.integers(1, 4, 80) if weights == "counts" else rng.random(80))
+    table = pd.DataFrame(dict(winner=names[a], loser=names[b], tie=tie < 0.2) | more)
+    rows = [[list(pair)] if t < 0.2 else list(pair) for pair, t in zip(names[[a, b]].T, tie)]
+    columns = {name: name for name in more}
+    options = dict(method=method, n_draws=100)
+    known = rb.Leaderboard(columns=columns, **options).fit(table)
+    found = rb.Leaderboard(**options).fit(rb.Orders.from_rankings(rows, **more))
+    same(found.table_, known.table_, rtol=1e-12)
+    assert (found.lam_, found.remark) == (known.lam_, known.remark)
+
+
+def test_survival_times_of_two_and_single_places():
+    """The patient with the longer time wins; an item alone in an order is not compared."""
+    time, event, qid = [5.0, 3.0, 1.0, 2.0, 4.0, 4.0], [1, 1, 0, 1, 1, 0], [1, 1, 2, 2, 3, 3]
+    orders = rb.Orders.from_survival(time, np.array(event, bool), qid)
+    with pytest.warns(rb.Assumption, match=r"rows of weight 0, which do not count \(1 of 3\)"):
+        with pytest.warns(rb.Assumption, match="2 items without a comparison"):
+            board = rb.Leaderboard(lam=1.0).fit(orders)
+    assert set(board.items_) == {"0", "1", "4", "5"}
+    assert board.predict("0") > board.predict("1") and board.predict("5") > board.predict("4")
+    for longest in (["b", "c"], ["b", "c", "d"]):
+        with pytest.warns(rb.Assumption, match="1 items without a comparison"):
+            board = rb.Leaderboard().fit(rb.Orders.from_rankings([["a"], *[longest] * 9]))
+        assert sorted(board.items_) == longest
+
+
+def test_weights_of_orders_that_do_not_count():
+    rng = np.random.default_rng(0)
+    rows = [[NAMES[i] for i in rng.permutation(4)[:3]] for _ in range(60)]
+    weight, numbers = rng.random(60), ["score", "low", "high"]
+    of = lambda w, **more: rb.Leaderboard(**more).fit(rb.Orders.from_rankings(rows, weight=w))
+    plain = of(None).table_
+    for factor in (0.1, 7.3):
+        assert np.allclose(of(np.full(60, factor)).table_[numbers], plain[numbers], atol=1e-5)
+    first, other = of(weight), of(7.3 * weight)
+    assert np.allclose(first.table_[numbers], other.table_[numbers], atol=1e-5)
+    worth = weight.sum() ** 2 / (weight**2).sum()
+    assert f"tell as much as {worth:.0f} orders" in first.remark
+    assert (of(3 * np.ones(60)).table_.high < plain.high).all()  # three times as many orders
+    drawn = of(weight, method="bootstrap", n_draws=200).table_
+    assert np.allclose(
+        (drawn.high - drawn.low) / (first.table_.high - first.table_.low), 1, atol=0.4
+    )
+
+
+@pytest.mark.parametrize(
+    "name, shown", [("a ", "'a '"), ("a\xa0", r"'a\xa0'"), ("A", "'A'"), ("0a", "'0a'")]
+)
+def test_names_that_look_alike_are_noted_and_not_merged(name, shown):
+    rows = dict(winner=["a", "b", name, "a"] * 9, loser=["b", name, "a", "b"] * 9)
+    with pytest.warns(rb.Assumption, match="winner: the names"):
+        board = rb.Leaderboard().fit(rows)
+    assert f"the names 'a' and {shown} differ only by" in board.remark and len(board.items_) == 3
+    with pytest.warns(rb.Assumption, match="the names"):
+        prefs = rb.Preferences.from_pairs([("a", "b"), ("b", name), (name, "a")])
+    assert f"'a' and {shown} differ only by" in rb.Leaderboard().fit(prefs).remark
+
+
+def test_forms_of_unicode_are_shown():
+    with pytest.warns(rb.Assumption, match=r"'caf\\xe9' and 'cafe\\u0301' differ"):
+        rb.Leaderboard().fit(dict(winner=["caf\xe9", "x"], loser=["cafe\u0301", "caf\xe9"]))
+    many = [f"{letter}{end}" for letter in "abcdef" for end in ("", " ")]
+    with pytest.warns(rb.Assumption, match=r"'c' and 'c ' \(and 3 more pairs\) differ"):
+        rb.Preferences.from_pairs(list(zip(many, many[1:])))
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\xa0"])
+def test_a_blank_is_no_name(blank, tmp_path):
+    pairs = [("a", "b"), ("b", blank)]
+    frame = pd.DataFrame(pairs, columns=["winner", "loser"])
+    frame.to_parquet(tmp_path / "v.parquet")
+    for each in (frame, frame.to_dict("list"), tmp_path / "v.parquet"):
+        with pytest.raises(ValueError, match="loser is .* in row 1; expected a name in every row"):
+            rb.Leaderboard().fit(each)
+    with pytest.raises(ValueError, match=r"loser is '\S* ?' in row 1; expected a name"):
+        rb.Preferences.from_pairs(pairs)
+    with pytest.raises(ValueError, match=r"orders\[1\] is .* in place 1; expected a name"):
+        rb.Orders.from_rankings(list(map(list, pairs)))
+
+
+def test_the_remark_names_the_method_of_the_intervals():
+    table = arena(200)
+    said = lambda **options: rb.Leaderboard(columns=ARENA, **options).fit(table).remark
+    assert said().startswith("95 % for each interval, laplace")
+    assert said(unit="judge").startswith("95 % for each interval, sandwich")
+    assert said(date="day", half_life=30).startswith("95 % for each interval, sandwich")
+    assert said(method="bootstrap", unit="judge").startswith("95 % for each interval, bootstrap")
+    assert " %" not in said(intervals=False)
+    effects = rb.Leaderboard(columns=STYLE, intervals=[]).fit(table).remark
+    assert effects.startswith("95 % for each interval, laplace; length")
+
+
+def test_ranks_of_values_are_those_of_independent_votes():
+    """Differences between two values, against Newton's method in numpy on each part."""
+    table = arena()
+    board = rb.Leaderboard(columns=ARENA, by="language", lam=1.0, ties="drop").fit(table)
+    for value, each in board.tables_.items():
+        part = table[(table["language"] == value[1]) & table["winner"].str.startswith("model")]
+        a, b = (part[side].map(NAMES.index).to_numpy() for side in ("model_a", "model_b"))
+        D = np.eye(6)[a] - np.eye(6)[b]
+        y, w = (part["winner"] == "model_a").to_numpy(float), np.zeros(6)
+        for _ in range(30):
+            p = 1 / (1 + np.exp(-D @ w))
+            H = D.T @ ((p * (1 - p))[:, None] * D) + np.eye(6)
+            w -= np.linalg.solve(H, D.T @ (p - y) + w)
+        centre = np.eye(6) - 1 / 6
+        half = 1.959963984540054 * np.sqrt(np.diag(centre @ np.linalg.inv(H) @ centre))
+        found = each.table_.set_index("item").loc[NAMES]
+        for name, known in dict(score=w - w.mean(), low=w - half, high=w + half).items():
+            assert np.allclose(found[name], known, atol=1e-8)
+        ranks = board.changes_.set_index("item").loc[NAMES, f"language {value[1]}"]
+        assert ranks.tolist() == (1 + (w[:, None] < w).sum(axis=1)).tolist()
