@@ -287,6 +287,7 @@ def board_errors():
         demand(isinstance(values, np.ndarray) and values.ndim == 2, "errors_ is no matrix")
         demand_finite("errors_", values)
         demand(getattr(found, "df", 1.0) > 0, "df")
+        demand(found.name in ("laplace", "sandwich", "bootstrap"), "name")
         return found
 
     parts_of = lambda value: {field.name: getattr(value, field.name) for field in fields(value)}
