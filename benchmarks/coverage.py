@@ -266,10 +266,10 @@ def ranked(fit, score, V, df, seed):
     above = fit.scores[:, None] - fit.scores
     once = np.zeros((n, n))
     for i in range(n):
-        ratio, factor = np.zeros(DRAWS), 1 / deviation[i]
+        factor = 1 / deviation[i]
         factor[i] = 0.0
-        largest(moved, i, factor, ratio)
-        once[i] = np.sign(above[i]) * (np.abs(above[i]) * factor > np.quantile(ratio, LEVEL))
+        quantile = np.quantile(largest(moved, i, factor), LEVEL)
+        once[i] = np.sign(above[i]) * (np.abs(above[i]) * factor > quantile)
     of_kind = dict(
         rank=rank_ends(stepped_down(fit.scores, moved, deviation, LEVEL)),
         one_step=rank_ends(once),

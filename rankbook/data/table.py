@@ -869,13 +869,14 @@ def require_ids(source, column, start=0, what="query id"):
 
     Floating-point ids that are too large to represent every integer are refused, too.
     """
-    missing, values = column.isna().to_numpy(), column.to_numpy()
+    missing = column.isna().to_numpy()
     if missing.any():
         raise ValueError(
             f"{source} has no {what} in row {start + int(np.argmax(missing))}, "
             f"column {column.name!r}; leave these rows out, or name their group."
         )
-    if values.dtype.kind == "f" and (inexact := np.abs(values) >= 2**53).any():
+    kind = getattr(column.dtype, "categories", column).dtype.kind
+    if kind == "f" and (inexact := np.abs(values := column.to_numpy()) >= 2**53).any():
         row = int(np.argmax(inexact))
         raise ArgumentError(
             f"{source} has the {what} {values[row]} in row {start + row}, column {column.name!r}",

@@ -33,7 +33,7 @@ from ..preferences.events import ids_of_preferences
 from ..preferences.graph import Preferences
 from ..preferences.names import similar_names
 from ..preferences.orders import Orders
-from ..preferences.votes import Votes
+from ..preferences.votes import Votes, ranked
 from ..problems.scale import components
 from . import leaderboard_text
 from .saving import Savable
@@ -297,7 +297,7 @@ class Leaderboard(Savable):
                     f"pair_features has {name!r}, which is 0 in all votes", "a feature that varies"
                 )
         if by_unit := found.unit is not None:
-            names, number = np.unique(found.unit, return_inverse=True)
+            number, names = ranked(found.unit)
             if names.size < 2:
                 raise ArgumentError(f"unit is {self.unit!r} with one value", "at least two units")
             found = replace(found, unit=number)

@@ -9,7 +9,7 @@ from .events import tie_halves
 
 FEW = 0.5  # votes are summed if at most this share of a sample of their features are distinct
 SAMPLE = 20_000  # votes in the sample
-MANY = 4_000_000  # pairs of items that are counted in one array
+MANY = 4_000_000  # numbers that are counted in one array
 BLOCK = 1 << 16  # rows of features handled together
 INFLATED = 10  # times the variance that an effect would have alone; then votes hardly determine it
 
@@ -229,20 +229,27 @@ class Votes:
             for column in features.T:
                 number, values = factorize(column)
                 code = factorize(code)[0] * len(values) + number
-        if features.size or n**2 > MANY:
-            order = np.argsort(code, kind="stable")
-            code = code[order]
-            new = np.r_[True, code[1:] != code[:-1]]
-            kind = np.empty(len(code), dtype=np.int32)
-            kind[order] = np.cumsum(new) - 1
-            key, features = pair[order[new]], features[order[new]]
-        else:
-            played = np.bincount(code) > 0
-            kind, key = (
-                (np.cumsum(played, dtype=np.int32) - np.int32(1))[code],
-                np.flatnonzero(played),
-            )
-            features = features[: len(key)]
-        ends = (end.astype(np.int32) for end in np.divmod(key, n))
-        counts = (np.bincount(kind, each, len(key)) for each in (self.weight, points, self.tied))
-        return Votes(*ends, *counts, features, n, self.items), kind, points
+        kind, codes = ranked(code)
+        some = np.empty(len(codes), dtype=np.intp)
+        some[kind] = np.arange(len(kind))
+        ends = (end.astype(np.int32) for end in np.divmod(pair[some], n))
+        counts = (np.bincount(kind, each) for each in (self.weight, points, self.tied))
+        return Votes(*ends, *counts, features[some], n, self.items), kind, points
+
+
+def ranked(code):
+    """Ranks (m,) of numbers (m,) among the distinct ones, and these in order.
+
+    Parameters
+    ----------
+    code : ndarray of shape (m,), int
+        Numbers >= 0.
+    """
+    if code.max(initial=0) < MANY:
+        used = np.bincount(code) > 0
+        return (np.cumsum(used, dtype=np.int32) - np.int32(1))[code], np.flatnonzero(used)
+    order = np.argsort(code)
+    new = np.r_[True, (np.diff(code[order]) > 0)]
+    rank = np.empty(len(code), dtype=np.int32)
+    rank[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
+    return rank, code[order[new]]
