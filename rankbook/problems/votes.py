@@ -614,23 +614,24 @@ def unit_gradients(fit, votes):
 
     problem, m, w = fit.problem, len(votes), fit.w
     unit = np.arange(m) if votes.unit is None else votes.unit
-    size, values = np.bincount(unit), np.empty((1 + problem.davidson, m))
-    effect, eta = fit.theta / problem.scale, w[-1] if problem.davidson else None
-    for i in range(0, m, BLOCK):
-        part = votes.rows(slice(i, i + BLOCK))
-        t = w[part.first] - w[part.second] + part.features @ effect
-        _, r, _, *of_eta = slopes(t, eta, part.weight, part.points, part.tied)
-        values[:, i : i + BLOCK] = r, *of_eta[:1]
+    size, eta = np.bincount(unit), w[-1] if problem.davidson else None
+    r, slope, of_others = size.size, np.empty(m), np.zeros((problem.p - problem.n, size.size))
+    step = max(BLOCK, r)
+    for i in range(0, m, step):
+        part, u = votes.rows(slice(i, i + step)), votes.features[i : i + step] / problem.scale
+        t = w[part.first] - w[part.second] + u @ fit.theta
+        _, own, _, *of_eta = slopes(t, eta, part.weight, part.points, part.tied)
+        slope[i : i + step] = own
+        for total, each in zip(of_others, (*(own * u.T), *of_eta[:1])):
+            total += np.bincount(unit[i : i + step], each, r)
     # the votes in the order of their units, sorted by counting
-    order = csr_array((np.ones(m, dtype=bool), (unit, np.arange(m))), (size.size, m)).indices
+    place = np.ones(m, dtype=bool), (unit, np.arange(m, dtype=np.int32))
+    order = csr_array(place, (r, m)).indices
     ends, both = np.empty((m, 2), dtype=np.int32), np.empty((m, 2))
     for j, (end, sign) in enumerate(zip(votes.ends, (1, -1))):
-        ends[:, j], both[:, j] = end[order], sign * values[0][order]
+        ends[:, j], both[:, j] = end[order], sign * slope[order]
     starts = np.r_[0, 2 * np.cumsum(size)]
-    of_scores = csr_array((both.ravel(), ends.ravel(), starts), (size.size, problem.n))
-    others = [values[0] * each / s for each, s in zip(votes.features.T, problem.scale)]
-    others = [np.bincount(unit, each) for each in (*others, *values[1:])]
-    return of_scores, np.array(others).reshape(-1, size.size).T
+    return csr_array((both.ravel(), ends.ravel(), starts), (r, problem.n)), of_others.T
 
 
 def squared(S, D, Z):
