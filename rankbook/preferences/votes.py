@@ -9,6 +9,7 @@ from .events import tie_halves
 
 FEW = 0.5  # votes are summed if at most this share of a sample of their features are distinct
 SAMPLE = 20_000  # votes in the sample
+UNSORTED = 1 << 16  # largest number of pairs of items whose votes may be in any order
 MANY = 4_000_000  # numbers that are counted in one array
 BLOCK = 1 << 16  # rows of features handled together
 INFLATED = 10  # times the variance that an effect would have alone; then votes hardly determine it
@@ -198,10 +199,21 @@ class Votes:
         size = np.bincount(self.unit, self.weight)
         return max(1.0, size.sum() ** 2 / (size**2).sum() - 1)
 
+    def _by_pair(self):
+        """The votes without units, by pair if there are many pairs, and the row of each vote."""
+        found, place = replace(self, unit=None), np.arange(len(self))
+        if self.n_items**2 <= UNSORTED:
+            return found, place
+        order = np.argsort(self.first.astype(np.int64) * self.n_items + self.second)
+        row = np.empty_like(place)
+        row[order] = place
+        return found.rows(order), row
+
     def kinds(self):
         """Equal votes as rows of their own, the item with the lower number first.
 
-        Votes are not joined if a sample of them has mostly distinct features. O(m).
+        Votes are not joined if a sample of them has mostly distinct features. Rows are in the order
+        of their pairs, except votes on few items that are not joined. O(m log m).
 
         Returns
         -------
@@ -218,7 +230,7 @@ class Votes:
         if features.size:
             some = features[:: max(1, len(features) // SAMPLE)]
             if len(np.unique(some, axis=0)) > FEW * len(some):
-                return replace(self, unit=None), np.arange(len(self)), self.points
+                return *self._by_pair(), self.points
         swap = self.first > self.second
         low, high = np.where(swap, self.ends[::-1], self.ends)
         points = np.where(swap, self.weight - self.points, self.points)
@@ -228,7 +240,7 @@ class Votes:
             features = np.where(swap[:, None], -1.0, 1.0) * features + 0.0
             for column in features.T:
                 number, values = factorize(column)
-                code = factorize(code)[0] * len(values) + number
+                code = ranked(code)[0].astype(np.int64) * len(values) + number
         kind, codes = ranked(code)
         some = np.empty(len(codes), dtype=np.intp)
         some[kind] = np.arange(len(kind))
@@ -249,7 +261,7 @@ def ranked(code):
         used = np.bincount(code) > 0
         return (np.cumsum(used, dtype=np.int32) - np.int32(1))[code], np.flatnonzero(used)
     order = np.argsort(code)
-    new = np.r_[True, (np.diff(code[order]) > 0)]
+    new = np.r_[True, np.diff(code[order]) > 0]
     rank = np.empty(len(code), dtype=np.int32)
     rank[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
     return rank, code[order[new]]

@@ -88,9 +88,8 @@ def sweep(place, weight, points, tied, features, inverse, difference, theta, eta
     """
     size, k, q = difference.size, theta.size, theta.size + (eta is not None)
     loss, gradient, corner, pairs = 0.0, np.zeros(q), np.zeros((q, q)), np.zeros((2 + q, size))
-    step = max(BLOCK, size)
-    for i in range(0, len(place), step):
-        part = slice(i, i + step)
+    for i in range(0, len(place), BLOCK):
+        part = slice(i, i + BLOCK)
         at, u = place[part].astype(np.intp), features[part] * inverse
         t = difference[at] + u @ theta
         lost, r, h, *of_eta = slopes(t, eta, weight[part], points[part], tied[part])
@@ -104,8 +103,10 @@ def sweep(place, weight, points, tied, features, inverse, difference, theta, eta
             corner[k, :k] += of_eta[2] @ u
             corner[:k, k] = corner[k, :k]
             mixed = np.vstack([mixed, of_eta[2]])
+        low, high = at.min(), at.max() + 1  # few, as many pairs are in order
+        at -= low
         for total, each in zip(pairs, (r, h, *mixed)):
-            total += np.bincount(at, each, size)
+            total[low:high] += np.bincount(at, each)
     return loss, pairs, gradient, corner
 
 # %% ../../nbs/problems/votes.ipynb #vo09
