@@ -609,7 +609,7 @@ class Leaderboard(Savable):
             drawn = np.array([ranks(score + each) for each in draws.T])
             ends = np.quantile(drawn, [(1 - self.level) / 2, (1 + self.level) / 2], axis=0)
             return np.floor(ends[0]).astype(int), np.ceil(ends[1]).astype(int)
-        seconds = 4e-10 * 4 * score.size**2 * self.n_draws
+        seconds = 3e-9 * score.size**2 * self.n_draws
         with announce_time(seconds, "intervals of ranks", "pass intervals=[names]"):
             deviation, group = self.errors_.of_differences(score.size), self.group_[self.chosen_]
             apart = (deviation == 0) | (group[:, None] != group)

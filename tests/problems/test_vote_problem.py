@@ -1,5 +1,7 @@
 """Scores from votes, beside direct minimisation of the objective and beside other packages."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -163,6 +165,56 @@ def test_a_sample_is_only_a_start(monkeypatch):
     whole = fit_votes(votes)
     monkeypatch.setattr(module, "MANY", 10**9)
     assert np.abs(whole.w - fit_votes(votes).w).max() < 1e-8
+
+
+@pytest.mark.parametrize("davidson", [False, True])
+def test_blocks_and_order_of_votes_do_not_matter(davidson, monkeypatch):
+    from rankbook.preferences import votes as summing
+
+    votes = replace(drawn(20, 400, k=2), unit=np.arange(400) % 9)
+    whole = fit_votes(votes, 0.5, davidson)
+    known = covariance(whole, votes=votes)
+    monkeypatch.setattr(module, "BLOCK", 32)
+    monkeypatch.setattr(summing, "UNSORTED", 0)
+    fit = fit_votes(votes, 0.5, davidson)
+    assert np.abs(fit.w - whole.w).max() < 1e-12
+    assert np.allclose(covariance(fit, votes=votes), known, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("davidson", [False, True])
+@pytest.mark.parametrize("r", [4, 60, 400, None])
+@pytest.mark.parametrize("q", [1, 3, 12])
+def test_gradients_of_units_are_summed_in_any_way(q, r, davidson, monkeypatch):
+    monkeypatch.setattr(module, "ENTRIES", 30)  # several blocks of units
+    votes = drawn(12, 400, k=1)
+    unit = np.arange(400) if r is None else np.random.default_rng(0).permutation(400) % r
+    votes = votes if r is None else replace(votes, unit=unit)
+    fit = fit_votes(votes, 0.5, davidson)
+    D = np.hstack([np.eye(12)[votes.first] - np.eye(12)[votes.second], votes.features])
+    D = D / np.r_[np.ones(12), fit.problem.scale]
+    t = D @ fit.w[:13]
+    if davidson:
+        value = np.exp([t / 2, -t / 2, np.full(400, fit.w[-1])])
+        lead = (value[0] - value[1]) / 2 / value.sum(axis=0) - (votes.points - 0.5)
+        D = np.c_[D * lead[:, None], value[2] / value.sum(axis=0) - votes.tied]
+    else:
+        D = D * (expit(t) - votes.points)[:, None]
+    E = np.zeros((unit.max() + 1, fit.problem.p))
+    np.add.at(E, unit, D / fit.phi)
+    prior = np.diag(fit.problem.prior(fit.lam))
+    share = 1.0 if r is None else r / (r - 1)
+    V, chosen = np.linalg.inv(fit.curvature.H + prior), np.arange(q)
+    B = np.zeros((fit.problem.p, q + 1))
+    B[:12, :q], B[12, q] = (np.eye(12) - 1 / 12)[:, :q], 1.0
+    known = B.T @ V @ (share * E.T @ E + prior) @ V @ B
+    assert np.allclose(covariance(fit, chosen, votes), known, rtol=0, atol=1e-12)
+
+
+def test_votes_need_no_compilation():
+    fit = "rb.Leaderboard().fit(dict(winner=list('aab'), loser=list('bbc')))"
+    code = f"import sys, rankbook as rb; {fit}; print('numba' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize("factor", [1e-6, 1e-3, 300.0, 1e6])
