@@ -305,10 +305,6 @@ for name, items in dict(dense=X, sparse=csr_array(X)).items():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # few steps, on purpose: they do not converge
         found[f"online {name}"] = [*model.fit(items, y, sample_weight=weight).coef_]
-k = np.arange(30)
-sided = rb.Preferences(k % 5, (k + 1 + k // 5 % 3) % 5, 5, pair_features=X[k % len(X), :1])
-board = rb.Leaderboard(n_draws=100).fit(sided, unit=np.arange(30) % 5)
-found["board"] = [*board.score_, *board.pair_table_["low"]]
 sys.setprofile(None)
 print(json.dumps([found, sorted(ran)]))
 """
