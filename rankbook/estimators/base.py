@@ -23,7 +23,7 @@ from ..base.limits import refuse_huge, warn, within_memory
 from ..base.progress import interruptible, telling_compilation
 from ..base.tables import as_html, columns_of
 from ..base.types import Items
-from rankbook.base.validation import (
+from ..base.validation import (
     as_array,
     as_choice,
     as_count,
@@ -40,8 +40,6 @@ from rankbook.base.validation import (
 )
 from ..data.blocks import BlocksLike
 from ..data.dask import DaskBlocks, dask_blocks, is_dask
-from .calibration import PairProbabilities
-from .saving import Savable
 from ..kernels.basis import METHODS
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
@@ -63,15 +61,12 @@ from ..problems.ranksvm import as_loss
 from ..problems.scale import default_lam
 from ..registry.solver import with_options
 from ..selection.folds import BY
-
-# %% auto #0
-__all__ = ['PreferencesLike', 'CONTAINERS', 'FITTED', 'CHECKS', 'OF_ITEMS', 'BLOCKS_GO', 'weighted_preferences', 'item_weights',
-           'read_target', 'given_preferences', 'Shown', 'fitted_attributes', 'or_none', 'one_of', 'number_or_scale',
-           'lam_for', 'require_joined', 'note_ids', 'keeping_features', 'require_target', 'refuse_blocks',
-           'refuse_data', 'refuse_lengths', 'finite_scores', 'Ranker', 'share_met']
+from .calibration import PairProbabilities
+from .saving import Savable
 
 # %% ../../nbs/estimators/base.ipynb #bp01
 PreferencesLike = Preferences | ArrayLike | Any  # see as_preferences
+
 
 # %% ../../nbs/estimators/base.ipynb #et04
 def weighted_preferences(y, qid, graph, sample_weight, query_weight=None):
@@ -116,6 +111,7 @@ def item_weights(sample_weight, n):
         raise ArgumentError("sample_weight is zero for every item", "at least one positive weight")
     return weight
 
+
 # %% ../../nbs/estimators/base.ipynb #et31
 def read_target(y, qid=None, sample_weight=None, preferences=None):
     """Convert a target y that may be preferences to y, qid, sample_weight and preferences.
@@ -154,6 +150,7 @@ def read_target(y, qid=None, sample_weight=None, preferences=None):
                 f"{name} is given and y is a Preferences, which has its own", "None"
             )
     return y.scores, y.queries, y.better_weight, None
+
 
 # %% ../../nbs/estimators/base.ipynb #et07
 def given_preferences(
@@ -215,8 +212,10 @@ def given_preferences(
         )
     return preferences
 
+
 # %% ../../nbs/estimators/base.ipynb #sh04
 CONTAINERS = ("default", "pandas", "polars")
+
 
 # %% ../../nbs/estimators/base.ipynb #sh10
 class Shown(Savable):
@@ -367,6 +366,7 @@ class Shown(Savable):
             bundle["text/html"] += self._facts_html()
         return bundle
 
+
 # %% ../../nbs/estimators/base.ipynb #c015k
 FITTED = (
     "solution_ lam_ function_ certificate_ exact_certificate_ solver_ coef_ support_ dual_coef_ "
@@ -385,6 +385,7 @@ def fitted_attributes(solution, function=None):
     elif isinstance(f, KernelFunction):
         found |= dict(support_=f.support, dual_coef_=f.coef)
     return found
+
 
 # %% ../../nbs/estimators/base.ipynb #pa02c4e2
 def or_none(check):
@@ -519,6 +520,7 @@ def keeping_features(fit: Function) -> Function:
 
     return safely
 
+
 # %% ../../nbs/estimators/base.ipynb #r001
 def require_target(y, accepted):
     """Raise a ValueError if y is None, with the text that scikit-learn's checks expect."""
@@ -536,6 +538,7 @@ def refuse_blocks(X, advice=BLOCKS_GO):
     """Raise an error if X is blocks, with a list of the methods that accept them."""
     if isinstance(X, BlocksLike):
         raise ArgumentError(f"X is {type(X).__name__}", "an array of shape (n, d)", advice)
+
 
 # %% ../../nbs/estimators/base.ipynb #c013
 def refuse_data(X, y=None, columns=1, labels=False):
@@ -578,6 +581,7 @@ def refuse_lengths(X, y):
     if rows and entries and rows != entries:
         raise ArgumentError(f"y has {entries[0]} entries and X has {rows[0]} rows", "equal numbers")
 
+
 # %% ../../nbs/estimators/base.ipynb #c013s
 def finite_scores(predict, X):
     """Compute the scores of items by a function; raise a ValueError if they overflow."""
@@ -589,6 +593,7 @@ def finite_scores(predict, X):
             f"X has entries so large that the score of row {i} overflows", "smaller entries"
         )
     return scores
+
 
 # %% ../../nbs/estimators/base.ipynb #c010
 class Ranker(PairProbabilities, Shown):

@@ -22,23 +22,20 @@ from ..base.errors import ArgumentError, a_type
 from ..base.progress import interruptible
 from ..base.tables import printable
 from ..base.validation import as_array, as_choice, as_matrix
-from .base import Ranker
-from .online import OnlineRankSVM
-from .ordinal import OrdinalRanker
-from .rayleigh import RayleighBase
-from .scaled import ScaledModel
 from ..kernels.kernel import item_distance, kernel_differences
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.nystroem import NystroemFunction, projected
 from ..kernels.objects import ObjectKernel
 from ..preferences.events import index_of, is_numbered
 from ..problems.certificate import Solution
+from .base import Ranker
+from .online import OnlineRankSVM
+from .ordinal import OrdinalRanker
+from .rayleigh import RayleighBase
+from .scaled import ScaledModel
 
 SHOWN = 10  # terms in a table
 
-# %% auto #0
-__all__ = ['SHOWN', 'PairExplanation', 'Asked', 'take_apart', 'as_row', 'is_training_item', 'through', 'label_of', 'read_pair',
-           'explain_pair']
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep04
 @dataclass(frozen=True)
@@ -118,6 +115,7 @@ class PairExplanation:
         )
         head = f"<tr><th>{self.by}</th><th>contribution</th></tr>"
         return f"<table>{head}{cells}</table><p>{escape(self.verdict)}</p>"
+
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep06
 @dataclass(frozen=True)
@@ -348,6 +346,7 @@ def take_apart(model, a, b):
             about += "exact_certificate_ has been asked for"
     return Asked(f, certificate, solution, names, items, about, exact, known)
 
+
 # %% ../../nbs/estimators/explain_pair.ipynb #ep07
 def as_row(name, item, columns=None):
     """A matrix (1, d) of an item: a row, a table of one row, or a pandas Series with names."""
@@ -430,6 +429,7 @@ def read_pair(a, b, columns, solution=None, known=None, projected=False):
             f"a has {read[0].size} features and b has {read[1].size}", "equal numbers"
         )
     return tuple(read)
+
 
 # %% ../../nbs/estimators/explain_pair.ipynb #ep14
 @interruptible

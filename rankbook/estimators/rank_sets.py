@@ -11,6 +11,7 @@ import numpy as np
 from ..base.progress import interruptible
 from ..metrics.queries import RankedLists
 
+
 # %% ../../nbs/estimators/rank_sets.ipynb #rs04
 def ranks(score):
     """Ranks (p,) of scores: one more than the number of higher scores, with the ties of `rank`."""
@@ -23,6 +24,7 @@ def ranks(score):
 def rank_ends(decided):
     """Lowest and highest possible rank (p,) of items, given decisions on pairs (p, p)."""
     return 1 + (decided < 0).sum(axis=1), len(decided) - (decided > 0).sum(axis=1)
+
 
 # %% ../../nbs/estimators/rank_sets.ipynb #rs07
 ENTRIES = 1 << 15  # numbers handled together, which stay in the processor's cache

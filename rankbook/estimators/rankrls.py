@@ -22,7 +22,7 @@ from ..base.limits import announce_time, refuse_huge
 from ..base.progress import for_worker
 from ..base.types import Folds, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_items, as_matrix, as_vector
-from rankbook.data.blocks import (
+from ..data.blocks import (
     BlocksLike,
     as_facts,
     block_facts,
@@ -31,7 +31,28 @@ from rankbook.data.blocks import (
     require_whole,
 )
 from ..data.dask import is_dask
-from rankbook.estimators.base import (
+from ..kernels.basis import choose_basis
+from ..kernels.items import dense
+from ..paths.exact import SolutionPath
+from ..preferences.graph import Preferences
+from ..preferences.laplacians import Queries
+from ..preferences.sums import query_item_weights
+from ..problems.rankrls import RankRLSProblem, UnitTarget
+from ..problems.rankrls_statistics import (
+    RankingStatistics,
+    StatisticsSolver,
+    merge_statistics,
+)
+from ..registry.solve import solve, solve_path
+from ..selection.curve import ValidationCurve
+from ..selection.held_out import (
+    check_metric,
+    grid_values,
+    leave_query_out,
+    validation_groups,
+)
+from ..selection.leave_preference_out import preference_groups, preference_values
+from .base import (
     PreferencesLike,
     Ranker,
     fitted_attributes,
@@ -45,31 +66,6 @@ from rankbook.estimators.base import (
     refuse_data,
     require_target,
 )
-from ..kernels.basis import choose_basis
-from ..kernels.items import dense
-from ..paths.exact import SolutionPath
-from ..preferences.graph import Preferences
-from ..preferences.laplacians import Queries
-from ..preferences.sums import query_item_weights
-from ..problems.rankrls import RankRLSProblem, UnitTarget
-from rankbook.problems.rankrls_statistics import (
-    RankingStatistics,
-    StatisticsSolver,
-    merge_statistics,
-)
-from ..registry.solve import solve, solve_path
-from ..selection.curve import ValidationCurve
-from rankbook.selection.held_out import (
-    check_metric,
-    grid_values,
-    leave_query_out,
-    validation_groups,
-)
-from ..selection.leave_preference_out import preference_groups, preference_values
-
-# %% auto #0
-__all__ = ['CHOICE', 'FIT', 'SAMPLE', 'sampled_rows', 'block_statistics', 'merged', 'RankRLSBase', 'RankRLS', 'RankRLSCV',
-           'choose_entry', 'grid_curve']
 
 # %% ../../nbs/estimators/rankrls.ipynb #rlsblocks
 CHOICE = {"random": 0.0, "kmeans++": 3e-10, "rpcholesky": 2e-9}  # seconds over n r^2 for a basis
@@ -109,6 +105,7 @@ def merged(first, second):
     except ValueError:
         require_whole(here + there)  # it names the blocks of a query
         raise
+
 
 # %% ../../nbs/estimators/rankrls.ipynb #c004
 class RankRLSBase(Ranker):
@@ -211,6 +208,7 @@ class RankRLSBase(Ranker):
                 "blocks have no two different scores in any query", "at least one difference"
             )
         return found, facts
+
 
 # %% ../../nbs/estimators/rankrls.ipynb #c006
 class RankRLS(RankRLSBase):
@@ -521,6 +519,7 @@ class RankRLS(RankRLSBase):
             raise ArgumentError("X is an iterator without a block", "at least one block")
         return self._fit_statistics(statistics)
 
+
 # %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c013
 class RankRLSCV(RankRLSBase):
     """RankRLS whose regularization parameter and kernel width are chosen by cross-validation.
@@ -817,6 +816,7 @@ class RankRLSCV(RankRLSBase):
 
         return follow, judge, n_dropped
 
+
 # %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c014
 def choose_entry(values, lams, gammas, greater):
     """Row and column of the best entry of a table (l, g).
@@ -833,6 +833,7 @@ def choose_entry(values, lams, gammas, greater):
 def _values(judge, gamma):
     """The metric (l,) without the path, which other processes need not send."""
     return judge(gamma)[0]
+
 
 # %% ../../nbs/estimators/rankrls.ipynb #gc01
 def grid_curve(lams, values, metric, greater):

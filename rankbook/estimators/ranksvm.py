@@ -22,7 +22,49 @@ from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_ids, as_positive, as_vector
 from ..data.blocks import BlocksLike
 from ..data.dask import is_dask
-from rankbook.estimators.base import (
+from ..kernels.nystroem import NystroemFunction
+from ..paths.exact import SolutionPath
+from ..paths.ranges import lam_unit
+from ..preferences.graph import Preferences
+from ..preferences.sums import total_weight
+from ..problems.certificate import Certificate
+from ..problems.pair_features import PairItems, feature_scale, typical_distance
+from ..problems.ranksvm import (
+    EXACT_GAP,
+    FEWEST,
+    LossLike,
+    ProjectedProblem,
+    RankSVMProblem,
+    as_loss,
+    grown,
+)
+from ..problems.ranksvm_blocks import BlockRankSVMProblem
+from ..problems.signs import as_signs
+from ..problems.smooth_losses import SmoothLoss
+from ..registry.choice import (
+    SOLVERS,
+    announce,
+    choose_solver,
+    compare_solvers,
+    seconds_of,
+    shared_follower,
+    work_of,
+)
+from ..registry.plugins import of_one_lambda, of_paths
+from ..registry.solve import solve, solve_path
+from ..registry.solver import auto_options, with_options
+from ..selection.curve import (
+    METRICS,
+    OF_PAIRS,
+    ValidationCurve,
+    best_curve,
+    curve_metric,
+    largest_within,
+    require_probabilities,
+    validation_curve,
+)
+from ..selection.folds import Fold, make_folds, pair_folds
+from .base import (
     PreferencesLike,
     Ranker,
     fitted_attributes,
@@ -37,53 +79,7 @@ from rankbook.estimators.base import (
     require_target,
     weighted_preferences,
 )
-from ..kernels.nystroem import NystroemFunction
-from ..paths.exact import SolutionPath
-from ..paths.ranges import lam_unit
-from ..preferences.graph import Preferences
-from ..preferences.sums import total_weight
-from ..problems.certificate import Certificate
-from ..problems.pair_features import PairItems, feature_scale, typical_distance
-from rankbook.problems.ranksvm import (
-    EXACT_GAP,
-    FEWEST,
-    LossLike,
-    ProjectedProblem,
-    RankSVMProblem,
-    as_loss,
-    grown,
-)
-from ..problems.ranksvm_blocks import BlockRankSVMProblem
-from ..problems.signs import as_signs
-from ..problems.smooth_losses import SmoothLoss
-from rankbook.registry.choice import (
-    SOLVERS,
-    announce,
-    choose_solver,
-    compare_solvers,
-    seconds_of,
-    shared_follower,
-    work_of,
-)
-from ..registry.plugins import of_one_lambda, of_paths
-from ..registry.solve import solve, solve_path
-from ..registry.solver import auto_options, with_options
-from rankbook.selection.curve import (
-    METRICS,
-    OF_PAIRS,
-    ValidationCurve,
-    best_curve,
-    curve_metric,
-    largest_within,
-    require_probabilities,
-    validation_curve,
-)
-from ..selection.folds import Fold, make_folds, pair_folds
 
-# %% auto #0
-__all__ = ['MOST', 'PATH_OF_BLOCKS', 'feature_signs', 'plain_attributes', 'refuse_query_weight', 'RankSVM', 'worth_projecting',
-           'rescale', 'followed', 'FoldCurve', 'fold_curve', 'fold_values', 'mean_curve', 'choose_by_folds',
-           'RankSVMCV']
 
 # %% ../../nbs/estimators/ranksvm.ipynb #sge1
 def feature_signs(model, X):
@@ -110,6 +106,7 @@ def plain_attributes(prefs, solution, extended, kernel):
     function, theta = extended.split(solution.function, kernel, prefs.n_items)
     of_pairs = dict(pair_coef_=theta, pair_scale_=locked(feature_scale(prefs)))
     return fitted_attributes(solution, function) | of_pairs
+
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c012
 def refuse_query_weight(model):
@@ -417,6 +414,7 @@ class RankSVM(Ranker):
             )
         return found if proven is None else found | dict(exact_certificate_=proven)
 
+
 # %% ../../nbs/estimators/ranksvm.ipynb #c035
 MOST = 0.4  # of the items: with more an interior point gains nothing by projecting
 
@@ -445,12 +443,14 @@ def worth_projecting(exact, solver, lam=None):
 
     return is_worth
 
+
 # %% ../../nbs/estimators/ranksvm.ipynb #ef06
 def rescale(curve, factor):
     """The curve of factor * lam."""
     scale = tuple(float(end) * factor for end in curve.scale)
     kept = curve.maximize, curve.exact, curve.metric
     return ValidationCurve(curve.breaks * factor, curve.values, scale, *kept)
+
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ef08
 def followed(problem, solver, lam_min, progress=False):
@@ -529,6 +529,7 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
     curve = rescale(curve, 1.0 / total)
     return FoldCurve(curve, path.status, path.solver, follower)
 
+
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c022
 def fold_values(curves):
     """The common breaks of some curves, and the values of each between them.
@@ -550,6 +551,7 @@ def fold_values(curves):
     ]  # at a break: the value below it
     return np.r_[np.inf, inner, end], np.array(values)
 
+
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c023
 def mean_curve(curves):
     """The mean of some curves, exactly. O(K s log s) for s breaks in all.
@@ -570,6 +572,7 @@ def mean_curve(curves):
     one = curves[0]
     breaks = np.r_[breaks[keep], breaks[-1]]
     return ValidationCurve(breaks, mean[keep], scale, one.maximize, metric=one.metric)
+
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c026
 def choose_by_folds(curve, curves, rule):
@@ -595,6 +598,7 @@ def choose_by_folds(curve, curves, rule):
     if values.size < 2:
         raise ArgumentError("rule is 'one_se', but cv has one fold only", "at least two")
     return largest_within(curve, error), error
+
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c029
 class RankSVMCV(Ranker):

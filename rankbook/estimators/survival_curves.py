@@ -16,8 +16,6 @@ from ..metrics.survival import as_survival
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 
-# %% auto #0
-__all__ = ['BaselineHazard']
 
 # %% ../../nbs/estimators/survival_curves.ipynb #bh06
 class BaselineHazard(SetOnce):
@@ -83,7 +81,7 @@ class BaselineHazard(SetOnce):
         scores = as_vector("y_score", y_score, y_true.n_items)
         if not y_true.choice_weight.any():
             raise ArgumentError("y_true has no event", "at least one event of positive weight")
-        from rankbook.preferences.choices import suffix_sums  # compiled
+        from ..preferences.choices import suffix_sums  # compiled
 
         eta = -scores[y_true.item]
         at_risk = suffix_sums(eta + np.log(y_true.risk_weight), eta, np.array([0, eta.size]))[0]

@@ -17,7 +17,7 @@ from ..base.limits import require_memory, within_memory
 from ..base.ownership import SetOnce, locked, own
 from ..base.tables import refuse_unread
 from ..base.types import GraphName
-from rankbook.base.validation import (
+from ..base.validation import (
     as_array,
     as_choice,
     as_count,
@@ -27,7 +27,7 @@ from rankbook.base.validation import (
     require_same_rows,
 )
 from .counts import count_votes, counted_rankings, win_pairs
-from rankbook.preferences.events import (
+from .events import (
     features_of,
     flags_of,
     index_of,
@@ -40,7 +40,7 @@ from rankbook.preferences.events import (
     survival_fields,
     tie_halves,
 )
-from rankbook.preferences.sums import (
+from .sums import (
     LevelWeight,
     asked_totals,
     both_weights,
@@ -51,10 +51,6 @@ from rankbook.preferences.sums import (
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# %% auto #0
-__all__ = ['sorted_levels', 'count_pairs', 'find_cycle', 'incidence_matrix', 'item_sums', 'chosen_pairs', 'chosen_rows',
-           'equal_numbers', 'Preferences', 'has_positive_margins', 'distinct', 'is_whole', 'without_item_weights',
-           'survival_target', 'as_preferences', 'of_rows']
 
 # %% ../../nbs/preferences/graph.ipynb #c005
 def sorted_levels(y, qid):
@@ -72,6 +68,7 @@ def sorted_levels(y, qid):
     position = np.arange(y.size)
     start = [np.maximum.accumulate(np.where(new, position, 0)) for new in (new_level, new_query)]
     return order, *start
+
 
 # %% ../../nbs/preferences/graph.ipynb #c008
 def _list_full(order, level_start, query_start, better=None, worse=None):
@@ -102,6 +99,7 @@ def _counted_lower(order, level_start, query_start, better, worse):
     start = before[query_start]
     return start, np.where(better[order] > 0, before[level_start] - start, 0)
 
+
 # %% ../../nbs/preferences/graph.ipynb #c011
 def _list_star(order, level_start, query_start):
     """List the preferences of the star graph, (better, worse) as int32, by query."""
@@ -119,6 +117,7 @@ def _list_star(order, level_start, query_start):
     by_position = np.lexsort((worse, better))
     return order[better[by_position]].astype(np.int32), order[worse[by_position]].astype(np.int32)
 
+
 # %% ../../nbs/preferences/graph.ipynb #c013
 def count_pairs(graph, order, level_start, query_start):
     """Count preferences without listing them. O(n)."""
@@ -128,6 +127,7 @@ def count_pairs(graph, order, level_start, query_start):
     first = upper & (level_start == np.arange(order.size))
     starts = np.flatnonzero(first)
     return int(upper.sum() + (starts - level_start[starts - 1] - 1).sum())
+
 
 # %% ../../nbs/preferences/graph.ipynb #c016
 def find_cycle(better, worse, n):
@@ -151,6 +151,7 @@ def find_cycle(better, worse, n):
     while cycle[-1] != root:
         cycle.append(int(parent[cycle[-1]]))
     return cycle[::-1]
+
 
 # %% ../../nbs/preferences/graph.ipynb #c017b
 def incidence_matrix(better, worse, n):
@@ -177,6 +178,7 @@ def item_sums(better, worse, dual, n, start=0.0):
         first += np.bincount(better, coarse, n) - np.bincount(worse, coarse, n)
     return first + (np.bincount(better, rest, n) - np.bincount(worse, rest, n))
 
+
 # %% ../../nbs/preferences/graph.ipynb #c017s
 def chosen_pairs(better, worse, rows, n):
     """Select the pairs between some rows (p,) of n items, renumbered by their place in `rows`.
@@ -198,6 +200,7 @@ def chosen_pairs(better, worse, rows, n):
     low = copies[worse[kept]]
     ends = first[better[kept]] + turn // low, first[worse[kept]] + turn % low
     return kept, *(locked(order[end].astype(np.int32)) for end in ends)
+
 
 # %% ../../nbs/preferences/graph.ipynb #c026
 def chosen_rows(rows, n):
@@ -1343,6 +1346,7 @@ class Preferences(SetOnce):
         rows = "".join(f"{head}{k}</th><td>{v}{end}" for k, v in self._facts().items())
         return f"<table><caption>Preferences</caption>{rows}</table>"
 
+
 # %% ../../nbs/preferences/graph.ipynb #c030
 def has_positive_margins(prefs):
     """Return whether every margin is positive; default margins are not checked."""
@@ -1366,6 +1370,7 @@ def without_item_weights(prefs):
     """Return the graph without item weights, with the preferences that weights of 0 left out."""
     return prefs._unweighted()
 
+
 # %% ../../nbs/preferences/graph.ipynb #sv10
 def survival_target(y, qid=None, sample_weight=None):
     """Read preferences of scikit-survival's structured array; return other targets unchanged."""
@@ -1376,6 +1381,7 @@ def survival_target(y, qid=None, sample_weight=None):
     if sample_weight is not None:
         sample_weight = as_vector("sample_weight", sample_weight, len(y), minimum=0.0)
     return Preferences.from_survival(*fields, qid, sample_weight)
+
 
 # %% ../../nbs/preferences/graph.ipynb #ab01
 def as_preferences(given, rows, argument="preferences", of="X"):

@@ -21,9 +21,6 @@ from .events import ranking_rows
 from .graph import Preferences, chosen_rows
 from .sums import both_weights
 
-# %% auto #0
-__all__ = ['TIED', 'Orders']
-
 # %% ../../nbs/preferences/orders.ipynb #or06
 TIED = ("breslow", "efron")
 

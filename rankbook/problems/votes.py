@@ -24,6 +24,7 @@ from ..preferences.votes import ranked
 from .certificate import Certificate
 from .scale import components
 
+
 # %% ../../nbs/problems/votes.ipynb #vo06
 BLOCK = 1 << 15  # votes handled together, so that their numbers stay in the processor's cache
 
@@ -109,6 +110,7 @@ def sweep(place, weight, points, tied, features, inverse, difference, theta, eta
             total[low:high] += np.bincount(at, each)
     return loss, pairs, gradient, corner
 
+
 # %% ../../nbs/problems/votes.ipynb #vo09
 FLAT = 1e-12  # eigenvalues up to this share of the largest are 0
 LESS = 2.0  # of equation (4)
@@ -147,6 +149,7 @@ class Spectrum:
         if not 0 < k < x.size - 1:
             return float(np.exp(x[k]))
         return float(np.exp(brentq(slope, x[k - 1], x[k + 1], xtol=1e-13)))
+
 
 # %% ../../nbs/problems/votes.ipynb #vo11
 MOST_DENSE = 2000  # largest number of items with a dense curvature
@@ -346,6 +349,7 @@ def lanczos(product, v, lam, close=CLOSE):
             last = now
         basis[k] = x / beside[-1]
     return e, (size * Q[0]) ** 2
+
 
 # %% ../../nbs/problems/votes.ipynb #vo14
 LEAST_PHI = 0.05  # smallest phi
@@ -553,6 +557,7 @@ def _search(problem, w, lam, near, still):
         f"the scores have not converged in {STEPS} steps; a larger lam is needed."
     )
 
+
 # %% ../../nbs/problems/votes.ipynb #vo20
 ENTRIES = 1 << 18  # of a block of gradients
 
@@ -648,6 +653,7 @@ def squared(S, D, Z):
         part = np.hstack([rows.toarray(), more]) if dense else rows @ Z[:n] + more @ Z[n:]
         found = found + part.T @ part
     return Z.T @ found @ Z if dense else found
+
 
 # %% ../../nbs/problems/votes.ipynb #vo21c
 @interruptible
