@@ -200,7 +200,7 @@ def execute(path, write, compare=False):
     if write:
         nbformat.write(notebook, path)
         subprocess.run(
-            [Path(sys.executable).parent / "nbdev_clean", "--fname", path], cwd=ROOT, check=True
+            [Path(sys.executable).parent / "nbdev-clean", "--fname", path], cwd=ROOT, check=True
         )
     print(f"ok      {name} ({time.perf_counter() - start:.0f} s)", flush=True)
 
