@@ -40,7 +40,6 @@ from ..problems.ranksvm import (
 )
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
-from ..problems.smooth_losses import SmoothLoss
 from ..registry.choice import (
     SOLVERS,
     announce,
@@ -352,7 +351,7 @@ class RankSVM(Ranker):
 
     def _solve(self, problem, lam):
         told = nullcontext()
-        if lam == "scale" and isinstance(problem.loss, SmoothLoss):  # which visits preferences
+        if lam == "scale" and problem.loss.derivative is None:  # which visits preferences
             told = announce(problem, choose_solver(problem, self.solver))
         with told:
             return solve(problem, lam_for(problem, lam), self.solver, progress=self.progress)

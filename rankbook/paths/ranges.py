@@ -16,7 +16,6 @@ from ..preferences.sums import Sums
 from ..problems.losses import dual_norm
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.signs import nearest
-from ..problems.smooth_losses import SmoothLoss
 from .exact import SolutionPath, in_domain
 from .files import demand, finite, save_path
 
@@ -113,7 +112,7 @@ def lam_unit(problem):
     For the hinge and the squared hinge it is `lam_max` of the hinge. For other smooth losses it is
     g'Kg / L(0) at f = 0. It is 0 if f = 0 is the solution for every lambda. O(n d), or O(n^2).
     """
-    if not isinstance(problem.loss, SmoothLoss):
+    if problem.loss.derivative is not None:
         return problem.penalty.lam_max(problem)
     sums, _, square = first_slopes(problem)
     return square / (abs(sums.loss) or 1.0)
@@ -122,7 +121,7 @@ def lam_unit(problem):
 def first_lam(problem, eps):
     """The first lambda of a path; above it lam f is kept constant. 0 if f = 0 for every lambda."""
     if not problem.loss.is_smooth:
-        return problem.penalty.lam_max(problem)
+        return problem.lam_max
     sums, u, square = first_slopes(problem)
     lam = square / (abs(sums.loss) or 1.0)
     while square > 0:

@@ -149,7 +149,8 @@ class CountedLoss:
         new_level, new_query = (
             np.flatnonzero(np.r_[True, each[1:] != each[:-1]]) for each in (level, query)
         )
-        self.better = locked(np.ones(n) if better is None else better[self.order])
+        self.is_weighted = better is not None
+        self.better = locked(better[self.order] if self.is_weighted else np.ones(n))
         self.worse = self.better if worse is better else locked(worse[self.order])
         self.order, self.queries = locked(self.order.copy()), locked(np.r_[new_query, n])
         edges = np.r_[new_level, n]
@@ -169,6 +170,19 @@ class CountedLoss:
         starts = np.searchsorted(self.edges, self.queries)
         return sums_around(*(writable(part) for part in (worse, better, self.edges)), starts)
 
+    def _opponents(self):
+        """Total weights of the worse items below, and of the better items above, each position.
+
+        Without weights they are differences of positions, so a first fit compiles no code.
+        """
+        if self.is_weighted:
+            return self._others(self.worse, self.better)
+        at, (begin, end) = np.repeat, (slice(None, -1), slice(1, None))
+        levels, queries = np.diff(self.edges), np.diff(self.queries)
+        below = at(self.edges[begin], levels) - at(self.queries[begin], queries)
+        above = at(self.queries[end], queries) - at(self.edges[end], levels)
+        return below.astype(float), above.astype(float)
+
     @cached_property
     def nodes(self):
         """The merging of levels, see :func:`rankbook.preferences.counting.merge_tree`."""
@@ -178,15 +192,15 @@ class CountedLoss:
 
     def evaluate(self, scores, derivative):
         """Compute the :class:`Sums` of a :class:`Derivative` at scores (n,)."""
-        from .counting import block_loss
-
         if not scores.any():  # all fall short by 1
-            lower = self._others(self.worse, self.better)[0]
+            lower = self._opponents()[0]
             total, a = float(self.better @ lower), float(derivative.at(1.0))
             loss = total * float(derivative.integral(1.0))
             bands = (derivative.slope * bool(derivative.in_band(1.0)), None, None)
             gradient = a * self.full_score_gradient()
             return Sums(loss, a * total, a * a * total, gradient, 1.0, bands)
+        from .counting import block_loss
+
         size = int((self.nodes[:, 2] - self.nodes[:, 0]).sum())
         tape, items = np.empty((size, 2), np.int32), np.empty(size, np.int32)
         score_gradient, totals = block_loss(
@@ -213,7 +227,7 @@ class CountedLoss:
         slope, tape, _ = bands
         if tape is None:  # all preferences are in the band, or none
             v, better, worse = v[self.order], self.better, self.worse
-            (lower, upper), sums = self._others(worse, better), self._others(worse * v, better * v)
+            (lower, upper), sums = self._opponents(), self._others(worse * v, better * v)
             own = v * (better * lower + worse * upper)
             return self._by_item(slope * (own - better * sums[0] - worse * sums[1]))
         parts = (writable(part) for part in (self.better, self.worse, self.nodes))
@@ -221,7 +235,7 @@ class CountedLoss:
 
     def full_score_gradient(self):
         """Compute P' c, the score gradient (n,) of all preferences with a = c. O(n)."""
-        lower, upper = self._others(self.worse, self.better)
+        lower, upper = self._opponents()
         return self._by_item(self.better * lower - self.worse * upper)
 
     def largest_rise(self, scores, noise=0.0):
@@ -379,7 +393,7 @@ class ListedLoss:
             float(dual @ prefs.margin),
             float(dual @ a),
             prefs.rmatvec(dual),
-            float(missing[prefs.weight > 0].max()),
+            float(missing[prefs.weight > 0].max(initial=-np.inf)),
             (band,),
         )
 
@@ -483,12 +497,14 @@ def query_totals(prefs):
     Queries are in the order of their ids. O(n) if preferences are counted, times the number of
     levels if these have weights; else O(m).
     """
-    order, _, start = prefs.levels
+    order, level, start = prefs.levels
     number = np.cumsum(np.r_[False, start[1:] != start[:-1]])
     query = np.empty_like(number)
     query[order] = number
     if not prefs.is_counted:
         return query, np.bincount(query[prefs.better], prefs.weight, number.max() + 1)
+    if prefs.better_weight is None and prefs.level_weight is None:
+        return query, np.bincount(number, level - start)
     parts = [LevelPart(prefs.n_items, prefs.levels, *both_weights(prefs))]
     parts = parts if prefs.level_weight is None else level_parts(prefs)
     total = np.zeros(number.max() + 1)

@@ -27,6 +27,7 @@ from ..preferences.sums import (
     weighs_nothing,
 )
 from .certificate import VISIBLE, Certificate, SmoothedDual, rounding_error
+from .scale import comparison_groups
 from .signs import nearest, sign_violation
 
 
@@ -64,10 +65,7 @@ def dual_norm(problem, gradient):
     return max(0.0, float(gradient @ problem.matvec(gradient)))
 
 
-# %% ../../nbs/problems/losses.ipynb #d002
-WIDTHS = 10.0 ** np.arange(-9, 2)  # of smoothed hinges, if none is known
-
-
+# %% ../../nbs/problems/losses.ipynb #d001b
 def read_preferences(prefs):
     """Return preferences that a loss can be summed over; else raise an ArgumentError."""
     if not isinstance(prefs, Preferences):
@@ -93,14 +91,130 @@ def whole_weight(problem):
     return problem.summed.evaluate(problem.zero_scores(), HINGE).loss
 
 
+def require_array(loss, dual):
+    """Raise a TypeError for multipliers that are not an array (m,)."""
+    if isinstance(dual, SmoothedDual):
+        raise ArgumentError(f"dual is {dual}", f"an array or None for loss={loss.name!r}")
+
+
+class Loss:
+    """Base class of losses, with the defaults of a smooth loss of preferences.
+
+    A derived class has at least a `name`, and sums of which ``evaluate`` gives its part of the dual
+    objective as `margin`. To add a loss, derive a class, and pass an instance of it as `loss`, or
+    add it to :data:`rankbook.problems.ranksvm.LOSSES`. A solver takes it if the loss has what the
+    solver declares in :attr:`rankbook.Solver.needs`.
+
+    Attributes
+    ----------
+    name : str
+        Different from the names of other losses.
+    least : float
+        Lower bound of the loss, minus infinity if it is unknown.
+    is_smooth : bool
+        Whether the loss has a derivative everywhere.
+    derivative : Derivative or None
+        The slope, if it is a ramp, so that compiled code can sum the loss over counted preferences.
+        Such a loss defines `value`, `conjugate` and `scaling`. For other losses it is None.
+    has_probabilities, takes_orders : bool
+        Whether scores determine the probability of a preference, and whether the target of a
+        problem is a :class:`rankbook.Orders`.
+
+    Notes
+    -----
+    ``read_target(target)`` returns the target that a problem stores in `prefs`, or raises an
+    ArgumentError. ``groups(prefs)`` returns the group number (n,) of each item; only items of the
+    same group are compared. ``summed(prefs)`` returns the object that sums the loss.
+
+    This object has the methods ``evaluate(scores, derivative)`` for the
+    :class:`rankbook.preferences.sums.Sums` at scores (n,), and ``curvature(bands, v)`` for the
+    Hessian times v, (n,) or (n, k). Without a ramp, it also has ``curvature_matrix(bands)`` for the
+    Hessian (n, n), and ``excess(scores, e)`` for the `excess`; in its sums, `loss` is L(f),
+    `score_gradient` is the negative gradient g, and `margin` is -L*(-g).
+    """
+
+    name: str
+    least = -np.inf
+    is_smooth = True
+    derivative = None
+    has_probabilities = takes_orders = False
+    read_target, summed = staticmethod(read_preferences), staticmethod(loss_of)
+    groups = staticmethod(comparison_groups)
+
+    def unit(self, sums):
+        """Divisor of the gradient's scatter in the default lambda: the loss at f = 0."""
+        return sums.loss
+
+    def lam_max(self, problem):
+        """The lambda above which the solution no longer changes.
+
+        It is infinite for a smooth loss and the L2 penalty: the solution changes at every lambda.
+        """
+        if self.is_smooth and not problem.penalty.coef_is_weights:
+            return np.inf
+        return problem.penalty.lam_max(problem)
+
+    def smoothed(self, width):
+        """The `derivative` at which the sums have a curvature; a smooth loss needs no smoothing."""
+        return self.derivative
+
+    def dual(self, width):
+        """The multipliers that certify a minimum of the smoothed loss.
+
+        They are None for a smooth loss, because its slopes at the solution are the multipliers.
+        """
+        return None
+
+    def scaling(self, lam, sums, norm, width=0.0):
+        """The :class:`DualScaling` of multipliers a with given sums; `norm` is a'PKP'a.
+
+        The sums are :class:`rankbook.preferences.sums.Sums`.
+        """
+        return DualScaling(sums.margin - norm / (2 * lam), 1.0)
+
+    def sums(self, problem, dual=None):
+        """The object that sums the loss in the certificate of multipliers `dual`."""
+        return problem.summed
+
+    def project(self, problem, f, dual):
+        """Project multipliers (m,) on those that are feasible. O(m + n).
+
+        Returns P'a (n,), the dual objective without its norm, and the box and complementarity
+        violations at scores f (n,).
+        """
+        raise ArgumentError(f"dual is {a_type(dual)}", f"None for loss={self.name!r}")
+
+    def bound(self, problem, lam, f, sums, dual=None):
+        """The best :class:`DualScaling`, its box and its complementarity violation.
+
+        `dual` is an array (m,), or None for the slopes at scores f (n,), whose sums are `sums`.
+        """
+        if dual is not None:
+            gradient, value, box, misplaced = self.project(problem, f, dual)
+            value -= dual_norm(problem, gradient) / (2 * lam)
+            return DualScaling(value, 1.0, gradient=gradient), box, misplaced
+        best = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient))
+        best = replace(best, gradient=sums.score_gradient)
+        return best, 0.0, abs(best.scale - 1) * max(0.0, sums.worst)
+
+    def excess(self, problem, f, e, dual=None):
+        """Upper bound on the loss minus its tangent where each score moves by up to e.
+
+        `dual` is as in `sums`.
+        """
+        return problem.summed.excess(f, e)
+
+
+# %% ../../nbs/problems/losses.ipynb #d002
+WIDTHS = 10.0 ** np.arange(-9, 2)  # of smoothed hinges, if none is known
+
+
 @dataclass(frozen=True)
-class Hinge:
+class Hinge(Loss):
     """The loss c max(0, t) of a preference that falls short of its margin by t."""
 
     name, least = "hinge", 0.0
-    is_smooth = False
-    derivative = HINGE
-    read_target, summed = staticmethod(read_preferences), staticmethod(loss_of)
+    is_smooth, derivative = False, HINGE
 
     def value(self, t):
         """The loss of shortfalls t, for weight 1."""
@@ -109,10 +223,6 @@ class Hinge:
     def conjugate(self, dual, weight):
         """Part of the dual objective due to the loss: 0 for multipliers within their box."""
         return 0.0
-
-    def lam_max(self, problem):
-        """The lambda above which the solution no longer changes, computed by the penalty."""
-        return problem.penalty.lam_max(problem)
 
     def smoothed(self, width):
         """The derivative of the hinge smoothed over a width."""
@@ -123,43 +233,70 @@ class Hinge:
         return SmoothedDual(width)
 
     def scaling(self, lam, sums, norm, width=0.0):
-        """The :class:`DualScaling` of multipliers a with given sums; `norm` is a'PKP'a.
-
-        The sums are :class:`rankbook.preferences.sums.Sums`.
-        """
+        """The :class:`DualScaling` of multipliers a with given sums; `norm` is a'PKP'a."""
         return scaled_dual(sums.margin, norm / lam, 1.0, width)
 
-    def smoothed_scaling(self, problem, lam, f, width):
-        """The :class:`DualScaling` of the multipliers of a smoothed hinge at scores f (n,)."""
-        sums = problem.summed.evaluate(f, smoothed_hinge(width))
-        found = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient), width)
-        return replace(found, gradient=sums.score_gradient)
+    def smoothed_scaling(self, problem, lam, f, widths, summed=None):
+        """The best :class:`DualScaling` of smoothed hinges of some widths at scores f (n,).
+
+        Each width costs a sum over the preferences and a product with K.
+        """
+        summed, tried = problem.summed if summed is None else summed, []
+        for width in widths:
+            sums = summed.evaluate(f, smoothed_hinge(width))
+            found = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient), width)
+            tried.append(replace(found, gradient=sums.score_gradient))
+        return max(tried, key=lambda scaling: scaling.value)
+
+    def reads_list(self, problem, dual):
+        """Whether the certificate of multipliers `dual` sums over the list of the preferences.
+
+        An array needs the list. Without multipliers, a list that exists is used rather than counted
+        preferences: the code that counts is compiled when it is first called, so the first fit of
+        40 items would take four seconds in place of one.
+        """
+        return isinstance(dual, np.ndarray) or (dual is None and problem.prefs.is_listed)
+
+    def sums(self, problem, dual=None):
+        """The object that sums the loss in the certificate, see :meth:`reads_list`."""
+        return ListedLoss(problem.prefs) if self.reads_list(problem, dual) else problem.summed
+
+    def project(self, problem, f, dual):
+        """Clip multipliers (m,) to their box, and measure their violations. O(m + n)."""
+        prefs = problem.prefs
+        box, misplaced = violations(prefs, dual, prefs.margin - prefs.matvec(f))
+        a = np.clip(dual, 0, prefs.weight)
+        return prefs.rmatvec(a), float(a @ prefs.margin), box, misplaced
 
     def bound(self, problem, lam, f, sums, dual=None):
         """The best :class:`DualScaling`, its box and its complementarity violation.
 
-        `dual` is a :class:`SmoothedDual`, or None for the best of several widths. `sums` are the
-        sums of the loss at scores f (n,). Each width costs O(n log n) and a product with K.
+        `dual` is an array (m,), a :class:`SmoothedDual`, or None for the best of several widths.
+        `sums` are the sums of the loss at scores f (n,).
         """
-        widths = WIDTHS if dual is None else [dual.width]
-        tried = (self.smoothed_scaling(problem, lam, f, width) for width in widths)
-        best = max(tried, key=lambda scaling: scaling.value)
+        if dual is None and problem.prefs.is_listed:
+            dual = problem.penalty.feasible_dual(problem, f, lam)
+        if isinstance(dual, np.ndarray):
+            return super().bound(problem, lam, f, sums, dual)
+        best = self.smoothed_scaling(problem, lam, f, WIDTHS if dual is None else [dual.width])
         return best, 0.0, best.width / 16 + (1 - best.scale) * max(0.0, sums.worst)
 
-    def excess(self, problem, f, e):
+    def excess(self, problem, f, e, dual=None):
         """Upper bound on the loss minus its tangent where each score moves by up to e."""
-        return whole_weight(problem) * 2 * e
+        if not self.reads_list(problem, dual):
+            return whole_weight(problem) * 2 * e
+        prefs = problem.prefs
+        short = np.abs(prefs.margin - prefs.matvec(f))
+        return prefs.weight @ np.maximum(0.0, 2 * e - short)
 
 
 # %% ../../nbs/problems/losses.ipynb #c014
 @dataclass(frozen=True)
-class SquaredHinge:
+class SquaredHinge(Loss):
     """The loss c max(0, t)^2 of a preference that falls short of its margin by t."""
 
     name, least = "squared", 0.0
-    is_smooth = True
     derivative = SQUARED
-    read_target, summed = staticmethod(read_preferences), staticmethod(loss_of)
 
     def value(self, t):
         """The loss of shortfalls t, for weight 1."""
@@ -170,44 +307,19 @@ class SquaredHinge:
         counts = weight > 0
         return float(np.sum(dual[counts] ** 2 / weight[counts])) / 4
 
-    def lam_max(self, problem):
-        """Infinite for the L2 penalty: the solution changes at every lambda."""
-        return problem.penalty.lam_max(problem) if problem.penalty.coef_is_weights else np.inf
-
-    def smoothed(self, width):
-        """The derivative of the loss, which needs no smoothing."""
-        return SQUARED
-
-    def dual(self, width):
-        """None, because the slopes at the solution are the multipliers."""
-        return None
-
     def scaling(self, lam, sums, norm, width=0.0):
-        """The :class:`DualScaling` of multipliers a with given sums; `norm` is a'PKP'a.
-
-        The sums are :class:`rankbook.preferences.sums.Sums`.
-        """
+        """The :class:`DualScaling` of multipliers a with given sums; `norm` is a'PKP'a."""
         return scaled_dual(sums.margin, norm / lam + sums.square / 2, np.inf)
 
-    def bound(self, problem, lam, f, sums, dual=None):
-        """The best :class:`DualScaling`, its box and its complementarity violation.
+    def project(self, problem, f, dual):
+        """Clip multipliers (m,) at 0, and measure their violations. O(m + n)."""
+        prefs = problem.prefs
+        require_array(self, dual)
+        a, box, misplaced = self.feasible(prefs, dual, prefs.margin - prefs.matvec(f))
+        value = float(a @ prefs.margin) - self.conjugate(a, prefs.weight)
+        return prefs.rmatvec(a), value, box, misplaced
 
-        `dual` is an array (m,), or None for the slopes at scores f (n,), whose sums are `sums`.
-        """
-        if isinstance(dual, SmoothedDual):
-            raise ArgumentError(f"dual is {dual}", "an array or None for loss='squared'")
-        if dual is not None:
-            prefs = problem.prefs
-            a, box, misplaced = self.feasible(prefs, dual, prefs.margin - prefs.matvec(f))
-            gradient = prefs.rmatvec(a)
-            norm = dual_norm(problem, gradient) / (2 * lam)
-            value = float(a @ prefs.margin) - self.conjugate(a, prefs.weight) - norm
-            return DualScaling(value, 1.0, gradient=gradient), box, misplaced
-        best = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient))
-        best = replace(best, gradient=sums.score_gradient)
-        return best, 0.0, abs(best.scale - 1) * max(0.0, sums.worst)
-
-    def excess(self, problem, f, e):
+    def excess(self, problem, f, e, dual=None):
         """Upper bound on the loss minus its tangent where each score moves by up to e."""
         return whole_weight(problem) * 4 * e**2
 
@@ -224,13 +336,6 @@ class SquaredHinge:
         box = max(0.0, float(-share[dual < 0].min(initial=0.0)), unused)
         misplaced = float((wrong / (2 * margin_units(prefs.margin))).max())
         return np.where(counts, np.maximum(dual, 0.0), 0.0), box, misplaced
-
-
-# %% ../../nbs/problems/losses.ipynb #l2-c009
-def is_summed(problem, dual=None):
-    """Whether the objective is computed by :mod:`rankbook.preferences.sums`, without a list."""
-    ruled = problem.loss.is_smooth or isinstance(dual, SmoothedDual)
-    return ruled or (dual is None and not problem.prefs.is_listed)
 
 
 # %% ../../nbs/problems/losses.ipynb #l2-c012
@@ -325,11 +430,7 @@ class L2:
         f, square = problem.evaluated(coef)
         if sign_violation(problem.signs, coef) > 0:
             return np.inf
-        prefs, loss = problem.prefs, problem.loss
-        if is_summed(problem):
-            cost = problem.summed.evaluate(f, loss.derivative).loss
-        else:
-            cost = prefs.weight @ loss.value(prefs.margin - prefs.matvec(f))
+        cost = problem.loss.sums(problem).evaluate(f, problem.loss.derivative).loss
         return float(lam / 2 * square + cost)
 
     def implied_coef(self, problem, lam, dual):
@@ -371,27 +472,13 @@ class L2:
         f, square = problem.evaluated(coef, weights)
         wrong = sign_violation(problem.signs, coef)
         coef, square = None if problem.is_factored else coef, max(0.0, square)
-        prefs, loss, norm = problem.prefs, problem.loss, np.sqrt(square)
-        if is_summed(problem, dual):
-            sums = problem.summed.evaluate(f, loss.derivative)
-            best, box, complementarity = loss.bound(problem, lam, f, sums, dual)
-            cost, value = sums.loss, best.value
-            slope, gradient = sums.score_gradient, best.scale * best.gradient
-            excess = lambda e: loss.excess(problem, f, e)
-
-        else:
-            short = prefs.margin - prefs.matvec(f)
-            cost = prefs.weight @ loss.value(short)
-            dual = self.feasible_dual(problem, f, lam) if dual is None else dual
-            box, complementarity = violations(prefs, dual, short)
-            value, gradient = dual_value(problem, np.clip(dual, 0, prefs.weight), lam)
-            slope = prefs.rmatvec(prefs.weight * (short > 0))
-
-            def excess(e):
-                return prefs.weight @ np.maximum(0.0, 2 * e - np.abs(short))
-
-        value = max(value, loss.least)
-        bounds = np.inf if wrong > 0 else float(lam / 2 * square + cost), value
+        loss, norm = problem.loss, np.sqrt(square)
+        sums = loss.sums(problem, dual).evaluate(f, loss.derivative)
+        best, box, complementarity = loss.bound(problem, lam, f, sums, dual)
+        slope, gradient = sums.score_gradient, best.scale * best.gradient
+        excess = lambda e: loss.excess(problem, f, e, dual)
+        lower = max(best.value, loss.least)
+        bounds = np.inf if wrong > 0 else float(lam / 2 * square + sums.loss), lower
         return Certificate.of(
             lam,
             *bounds,
@@ -409,17 +496,8 @@ class L2:
         ndarray of shape (m,), with 0 <= dual <= weight
         """
         prefs = problem.prefs
-        slack = (prefs.matvec(f) - prefs.margin) / margin_units(prefs.margin)
-        best, best_value = np.zeros(len(prefs)), 0.0
-        for h in widths:
-            dual = prefs.weight * np.clip(0.5 - slack / h, 0, 1)
-            gradient = prefs.rmatvec(dual)
-            linear, square = dual @ prefs.margin, dual_norm(problem, gradient) / lam
-            scale = min(1.0, max(0.0, linear) / square) if square > 0 else 1.0
-            value = scale * linear - scale**2 * square / 2
-            if value > best_value:
-                best, best_value = scale * dual, value
-        return best
+        best = problem.loss.smoothed_scaling(problem, lam, f, widths, ListedLoss(prefs))
+        return best.scale * SmoothedDual(best.width).multipliers(prefs, f)
 
     def hard_certificate(self, problem, coef, dual=None, weights=None):
         """Compute the certificate of a solution of the hard-margin problem, lam = 0.
@@ -604,6 +682,7 @@ class L1:
     """L1 penalty lam |w|_1 of a linear function f(x) = w'x, whose coefficients are w."""
 
     name = "l1"
+    losses = ("hinge", "squared")  # whose certificates it computes
     coef_is_weights = True
 
     def lam_max(self, problem):

@@ -9,8 +9,8 @@ from ..base.errors import ArgumentError
 from ..base.ownership import writable
 from ..preferences.orders import Orders
 from ..preferences.sums import Sums, refuse_extreme_weights
+from .losses import Loss
 from .scale import components
-from .smooth_losses import SmoothLoss
 
 
 # %% ../../nbs/problems/plackett_luce.ipynb #pl06
@@ -81,10 +81,11 @@ class ChoiceSums:
         return others * e + self.total * e**2 / 2  # Hoeffding's bound for the range of a choice
 
 
-class PlackettLuce(SmoothLoss):
+class PlackettLuce(Loss):
     """Negative log-likelihood of choices, equation (1) of this chapter."""
 
     name, least = "plackett-luce", 0.0
+    has_probabilities = takes_orders = True
 
     def read_target(self, target):
         """Return the :class:`rankbook.Orders`, or convert preferences of scores or times to them.

@@ -22,35 +22,39 @@ from ..kernels.nystroem import NystroemMap
 from ..preferences.graph import Preferences, has_positive_margins
 from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
-from ..preferences.sums import CountedLoss, Derivative, Sums, query_totals
+from ..preferences.sums import CountedLoss, Derivative, Sums
 from .certificate import Certificate, Solution
 from .losses import (
     L1,
     L2,
     Hinge,
+    Loss,
     SquaredHinge,
     as_penalty,
     count_coef,
     significant_weights,
 )
 from .plackett_luce import PlackettLuce
-from .scale import comparison_groups, kernel_scatter, listed_gradient
+from .scale import kernel_scatter
 from .signs import as_signs, nearest
-from .smooth_losses import Logistic, PairLoss, SmoothLoss, SmoothPairLoss
+from .smooth_losses import Logistic, PairLoss, SmoothPairLoss
 
 # %% ../../nbs/problems/ranksvm.ipynb #ls02
 LossName = Literal["hinge", "squared", "logistic", "plackett-luce"]
-LossLike = LossName | PairLoss | Hinge | SquaredHinge | SmoothLoss
+LossLike = LossName | PairLoss | Loss
 LOSSES = {
     loss.name: loss
     for loss in (Hinge(), SquaredHinge(), SmoothPairLoss(Logistic()), PlackettLuce())
 }
 
 
+def kind_of(loss):
+    """The class of a loss, and of its rule for a pair."""
+    return type(loss), type(getattr(loss, "rule", None))
+
+
 def as_loss(loss):
     """Return the loss with the given name, a given loss, or a SmoothPairLoss of a pair loss."""
-    if isinstance(loss, Hinge | SquaredHinge | SmoothLoss):
-        return loss
     if isinstance(loss, str) and loss.lower() == "cox":
         raise ArgumentError(
             f"loss is {loss!r}",
@@ -59,8 +63,8 @@ def as_loss(loss):
         )
     if isinstance(loss, str) or not hasattr(loss, "derivative"):
         return LOSSES[as_choice("loss", loss, tuple(LOSSES))]
-    own = SmoothPairLoss(loss)
-    if own.name in LOSSES and type(loss) is not Logistic:
+    own = loss if isinstance(loss, Loss) else SmoothPairLoss(loss)
+    if own.name in LOSSES and kind_of(own) != kind_of(LOSSES[own.name]):
         raise ArgumentError(
             f"loss has the name {own.name!r}, which is taken by one of rankbook's", "another name"
         )
@@ -148,7 +152,7 @@ class RankSVMProblem(Tabled, KernelMap):
             raise ArgumentError(
                 f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items", "equal numbers"
             )
-        if self.penalty.coef_is_weights and isinstance(self.loss, SmoothLoss):
+        if self.penalty.coef_is_weights and self.loss.name not in self.penalty.losses:
             raise ArgumentError(
                 f"penalty is 'l1' and loss is {self.loss.name!r}",
                 "penalty='l2', or loss='hinge' or 'squared'",
@@ -234,21 +238,13 @@ class RankSVMProblem(Tabled, KernelMap):
         :func:`rankbook.problems.scale.kernel_scatter`.
         """
         prefs, loss = self.prefs, self.loss
-        if isinstance(loss, SmoothLoss):
-            sums = self.summed.evaluate(self.zero_scores())
-            group, cost = loss.groups(prefs), loss.unit(sums)
-            gradient = sums.score_gradient
-            noise = 16 * np.finfo(float).eps * cost
-            gradient = np.where(np.abs(gradient) > noise, gradient, 0.0)
-        elif prefs.is_counted:  # with margins of 1
-            group, totals = query_totals(prefs)
-            gradient = self.summed.full_score_gradient() * loss.derivative.at(1.0)
-            cost = float(totals.sum() * loss.value(1.0))
-        else:
-            group = comparison_groups(prefs)
-            gradient = listed_gradient(prefs, prefs.weight * loss.derivative.at(prefs.margin))
-            cost = float(prefs.weight @ loss.value(prefs.margin))
-        return kernel_scatter(self, (gradient / np.sqrt(cost)) ** 2, group) if cost > 0 else 0.0
+        sums = self.summed.evaluate(np.zeros(prefs.n_items), loss.derivative)
+        cost, gradient = loss.unit(sums), sums.score_gradient
+        if not cost > 0:
+            return 0.0
+        noise = 16 * np.finfo(float).eps * cost
+        gradient = np.where(np.abs(gradient) > noise, gradient, 0.0)
+        return kernel_scatter(self, (gradient / np.sqrt(cost)) ** 2, loss.groups(prefs))
 
     def hessian_product(self, bands: tuple, p: np.ndarray) -> np.ndarray:
         """Compute X'BX p (d,) for a linear kernel, see :mod:`rankbook.problems.ranksvm`."""
@@ -425,7 +421,7 @@ class ProjectedProblem(RankSVMProblem):
         primal = lam / 2 * square + exact.summed.evaluate(f, exact.loss.derivative).loss
         prefs, loss, dual = exact.prefs, exact.loss, solution.dual
         width = 0.0 if dual is None or isinstance(dual, np.ndarray) else dual.width
-        if isinstance(dual, np.ndarray) and not isinstance(loss, SmoothLoss):
+        if isinstance(dual, np.ndarray) and loss.derivative is not None:
             dual = np.clip(dual, 0, None if loss.is_smooth else prefs.weight)
             square = 4 * loss.conjugate(dual, prefs.weight)
             sums = Sums(0.0, float(dual @ prefs.margin), square, prefs.rmatvec(dual), 0.0, ())

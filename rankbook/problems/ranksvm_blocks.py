@@ -30,7 +30,6 @@ from .ranksvm import (
 )
 from .scale import item_scatter
 from .signs import as_signs
-from .smooth_losses import SmoothLoss
 
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb05
@@ -314,7 +313,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam. A pass over the items."""
         sums = self.summed.evaluate(self.zero_scores(), self.loss.derivative)
         gradient = sums.score_gradient
-        unit = self.loss.unit(sums) if isinstance(self.loss, SmoothLoss) else sums.loss
+        unit = self.loss.unit(sums)
         return self.blocks.reduce(_scatter, self.blocks.items, gradient, unit)
 
     def zero_scores(self) -> Parts:

@@ -12,9 +12,7 @@ import numpy as np
 from ..base.errors import ArgumentError, a_type
 from ..preferences.graph import item_sums
 from ..preferences.sums import Sums
-from .certificate import SmoothedDual
-from .losses import DualScaling, dual_norm, read_preferences
-from .scale import comparison_groups
+from .losses import Loss, read_preferences, require_array
 
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm005
@@ -101,69 +99,6 @@ class Logistic:
         inside = np.clip(a, 0.0, 1.0)  # log1p keeps the digits of a small a
         found = xlogy(inside, inside) + xlog1py(1 - inside, -inside)
         return np.where(a == inside, found, np.inf)
-
-
-# %% ../../nbs/problems/smooth_losses.ipynb #sm011
-class SmoothLoss:
-    """Base class of smooth losses, whose sums contain their part of the dual objective.
-
-    A derived class has a `name`, reads the target of a problem with `read_target`, and sums the
-    loss over it with `summed`.
-
-    The object that `summed(target)` returns has the methods ``evaluate(scores, derivative=None)``
-    for the :class:`rankbook.preferences.sums.Sums` at scores (n,), ``curvature(bands, v)`` for the
-    Hessian times v, (n,) or (n, k), ``curvature_matrix(bands)`` for the Hessian (n, n), and
-    ``excess(scores, e)``, an upper bound on the loss minus its tangent if each score changes by up
-    to e. In the sums, `loss` is L(f), `score_gradient` is the negative gradient g, and `margin` is
-    -L*(-g).
-    """
-
-    name: str
-    is_smooth = True
-    derivative = None  # argument of `evaluate` that only counted losses use
-
-    def read_target(self, target):
-        """Return the target that a problem stores in `prefs`; raise an ArgumentError if invalid."""
-        raise NotImplementedError
-
-    def summed(self, target):
-        """Return an object that sums the loss over the target."""
-        raise NotImplementedError
-
-    def groups(self, target):
-        """Group number (n,) of each item; the target compares only items of a group."""
-        return comparison_groups(target)
-
-    def unit(self, sums):
-        """Divisor of the gradient's scatter in the default lambda: the loss at f = 0."""
-        return sums.loss
-
-    def lam_max(self, problem):
-        """Infinite, because the solution changes at every lambda."""
-        return np.inf
-
-    def smoothed(self, width):
-        """None, because the loss needs no smoothing."""
-        return None
-
-    def dual(self, width):
-        """None, because the slopes at the solution are the multipliers."""
-        return None
-
-    def scaling(self, lam, sums, norm, width=0.0):
-        """The :class:`DualScaling` of the slopes with given sums; `norm` is g'Kg."""
-        return DualScaling(sums.margin - norm / (2 * lam), 1.0)
-
-    def bound(self, problem, lam, f, sums, dual=None):
-        """The :class:`DualScaling` of the slopes, and no violation."""
-        if dual is not None:
-            raise ArgumentError(f"dual is {a_type(dual)}", f"None for loss={self.name!r}")
-        value = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient)).value
-        return DualScaling(value, 1.0, gradient=sums.score_gradient), 0.0, 0.0
-
-    def excess(self, problem, f, e):
-        """Upper bound on the loss minus its tangent where each score moves by up to e."""
-        return problem.summed.excess(f, e)
 
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm013
@@ -297,7 +232,7 @@ def refuse_concave(rule):
 
 
 @dataclass(frozen=True)
-class SmoothPairLoss(SmoothLoss):
+class SmoothPairLoss(Loss):
     """Loss of preferences, the sum of c value(t), for a pair loss.
 
     Parameters
@@ -329,6 +264,11 @@ class SmoothPairLoss(SmoothLoss):
     def name(self):
         """The name of the rule."""
         return self.rule.name
+
+    @property
+    def has_probabilities(self):
+        """Whether the rule is the logistic loss, or defines ``probability(d)``."""
+        return type(self.rule) is Logistic or callable(getattr(self.rule, "probability", None))
 
     @property
     def least(self):
@@ -370,26 +310,17 @@ class SmoothPairLoss(SmoothLoss):
             refuse_concave(self.rule)
         return sums
 
-    def bound(self, problem, lam, f, sums, dual=None):
-        """The :class:`DualScaling`, its box and its complementarity violation.
-
-        `dual` is an array (m,), or None for the slopes at scores f (n,), whose sums are `sums`.
-        """
-        if isinstance(dual, SmoothedDual):
-            raise ArgumentError(f"dual is {dual}", f"an array or None for loss={self.name!r}")
-        if dual is None:
-            return super().bound(problem, lam, f, sums)
-        prefs, pairs, counts = problem.prefs, PairSums(self.rule, problem.prefs), None
+    def project(self, problem, f, dual):
+        """Move multipliers (m,) into the domain of the conjugate. O(m + n)."""
+        require_array(self, dual)
+        prefs, pairs = problem.prefs, PairSums(self.rule, problem.prefs)
         counts, c, t = prefs.weight > 0, pairs.weight, pairs.shortfall(f)
         share, slope = dual[counts] / c, self.rule.derivative(t)
-        lost = self.rule.conjugate(share)
-        outside = ~np.isfinite(lost)
+        outside = ~np.isfinite(self.rule.conjugate(share))
         box = float(np.abs(share - slope)[outside].max(initial=0.0))
         box = max(box, float(np.abs(dual[~counts]).max(initial=0.0)))
         a = np.where(outside, slope, share)
         lost = self.rule.conjugate(a)
         misplaced = float((self.rule.value(t) + lost - a * t).max())
-        gradient = pairs._items(c * a)
-        linear = float(c @ (a * pairs.margin - lost))
-        value = linear - dual_norm(problem, gradient) / (2 * lam)
-        return DualScaling(value, 1.0, gradient=gradient), box, max(0.0, misplaced)
+        value = float(c @ (a * pairs.margin - lost))
+        return pairs._items(c * a), value, box, max(0.0, misplaced)

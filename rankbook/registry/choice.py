@@ -22,7 +22,6 @@ from ..kernels.items import occurring
 from ..kernels.linear_map import BLOCK, LARGEST_MATRIX, VECTORS
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
-from ..problems.smooth_losses import SmoothLoss
 from .plugins import (
     AT_RUN_TIME,
     get_solver,
@@ -347,7 +346,8 @@ def seconds_of(solver: str, work: Work) -> float:
 
 
 # %% ../../nbs/registry/choice.ipynb #ch023
-SMOOTH = {  # seconds of one solution with a smooth loss
+MEASURED = "hinge", "squared"  # losses for which the solvers were timed
+SMOOTH = {  # seconds of one solution with another loss
     "visited": 1.5e-7,  # for each preference of the logistic loss, less if grades have few levels
     "listed": 1e-6,  # for each preference of a list, or of a loss of your own
     "sorted": 5e-8,  # for each of the n log n steps that sort the items of Plackett-Luce
@@ -401,7 +401,7 @@ def predicted_seconds(
     m = getattr(problem, "n_preferences", n)
     is_path, factored = provides == "path", getattr(problem, "is_factored", False)
     if is_kind(problem, "RankSVMProblem") and not problem.penalty.coef_is_weights:
-        if isinstance(problem.loss, SmoothLoss):
+        if problem.loss.name not in MEASURED:
             return (SOLVES if is_path else 1) * seconds_of_smooth(problem)
         is_quick = not is_path and solver not in ("path", "qp") and n**3 + FEW * m < CUBES
         if problem.storage == "blocks" or is_quick:
@@ -499,10 +499,9 @@ class Comparison(list[Prediction]):
 def costs_of(problem, lam, provides):
     """(solver, seconds, bytes) of the solvers whose costs were measured, the quickest first.
 
-    The seconds are infinite where none are predicted, as for smooth losses other than the squared
-    hinge.
+    The seconds are infinite where none are predicted, as for losses that are not MEASURED.
     """
-    if isinstance(problem.loss, SmoothLoss):
+    if problem.loss.name not in MEASURED:
         return [(name, np.inf, 0) for name in (SOLVERS if provides == "solve" else ["epsilon"])]
     work = work_of(problem, lam)
     if provides == "solve":
@@ -522,7 +521,7 @@ def sure_cost(problem, lam):
     The seconds are predicted for a lam far below lam_max. The list is empty where another solver
     may be quicker. For large data lam_max is therefore rarely computed. O(n log n).
     """
-    if lam is None or not problem.is_factored or isinstance(problem.loss, SmoothLoss):
+    if lam is None or not problem.is_factored or problem.loss.name not in MEASURED:
         return []
     far = work_of(problem, lam, DEEPEST)
     near = replace(far, decades=0.0, fall=0.0)
@@ -658,14 +657,14 @@ def advice_for(problem, provides="solve"):
     """Advice on how to make a problem smaller."""
     if not is_kind(problem, "RankSVMProblem"):
         return 'kernel="linear", a basis, or fewer items'
-    prefs, is_smooth = problem.prefs, isinstance(problem.loss, SmoothLoss)
+    prefs, is_visited = problem.prefs, problem.loss.derivative is None
     approximate = "approximate_kernel with a lam that is not too small"
     if provides == "path":
         approximate = 'NystroemMap for the items with kernel="linear" and loss="squared"'
     parts = [] if problem.is_factored else [approximate]
     if isinstance(prefs, Preferences) and prefs.levels is not None and prefs.graph != "star":
         fast = 'loss="squared" or "plackett-luce", which do not visit each pair'
-        parts.append(fast if is_smooth else 'graph="star"')
+        parts.append(fast if is_visited else 'graph="star"')
     return ", ".join([*parts, "or fewer items"])
 
 
@@ -815,9 +814,10 @@ def choose_solver(
         return make("path")
     if hard_margin or not is_kind(problem, "RankSVMProblem"):
         return make("qp")
-    if problem.storage == "blocks" or isinstance(problem.loss, SmoothLoss):
-        is_large = provides == "solve" and not problem.is_factored and problem.n_items >= FROM
-        return make("tiled" if is_large else "newton")
+    if problem.storage == "blocks" or problem.loss.name not in MEASURED:
+        is_large = problem.n_items >= FROM or not problem.loss.is_smooth  # which "newton" refuses
+        is_tiled = provides == "solve" and not problem.is_factored and is_large
+        return make("tiled" if is_tiled else "newton")
     if provides == "path":
         name = follower_of(problem, allow_plugins)
         takes = options_of(type(get_solver(name)))[0]

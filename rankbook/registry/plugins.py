@@ -25,6 +25,7 @@ from .solver import (
     NEEDED,
     RULES,
     Solver,
+    accepted_losses,
     auto_options,
     check_attributes,
     check_class,
@@ -472,9 +473,9 @@ def row_of(record, allow_plugins):
             state = f"missing {', '.join(missing)}" if missing else "ready"
         for attribute in DECLARED + MORE if cls else ():
             value = getattr(cls, attribute)
-            if attribute == "losses" and "SVM" not in str(cls.problems):
-                value = ""  # least squares and quotients have one loss
-            elif isinstance(value, Mapping):
+            if attribute == "losses":  # least squares and quotients have one loss
+                value = accepted_losses(cls) if "SVM" in str(cls.problems) else ""
+            if isinstance(value, Mapping):
                 value = ", ".join(f"{what} {size}" for what, size in value.items())
             elif isinstance(value, (set, frozenset, tuple, list)):
                 value = ", ".join(sorted(str(v) for v in value))

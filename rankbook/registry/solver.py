@@ -20,7 +20,6 @@ from ..kernels.kernel import Kernel
 from ..preferences.graph import has_positive_margins
 from ..problems.losses import PENALTIES
 from ..problems.ranksvm import LOSSES
-from ..problems.smooth_losses import SmoothLoss
 
 GROUP = "rankbook.solvers"  # the group of entry points that name solvers
 HOME = "rankbook"  # the distribution whose names no other can take
@@ -45,7 +44,12 @@ class Solver:
         Subsets of {"l2", "l1"}, {"hinge", "squared", "logistic", "smooth"} and {"float64",
         "float32", "csr", "blocks"} (how the items X may be stored); by default the first of each.
         "smooth" stands for every loss whose sums contain its part of the dual, including the
-        logistic loss and your own; see :class:`rankbook.problems.smooth_losses.SmoothLoss`.
+        logistic loss and your own; see :class:`rankbook.problems.losses.Loss`.
+    needs : tuple of str
+        Methods and attributes of a loss that the solver needs, see
+        :class:`rankbook.problems.losses.Loss`; None and False stand for a missing one. It takes
+        every loss that has them all, as well as those named in `losses`, so a new loss needs no
+        change of the solver. By default there are none, and only the names count.
     weights, margins, signed_margins, hard_margin, signs : bool
         Whether the solver supports, in this order, weights c other than 1, margins delta other than
         1, margins that are not positive, lam = 0, and sign constraints on the weights of a linear
@@ -92,6 +96,7 @@ class Solver:
     kernels: tuple[str, ...] = (*Kernel.PARAMETERS, "callable")
     penalties: Collection[str] = frozenset({"l2"})
     losses: Collection[str] = frozenset({"hinge"})
+    needs: Collection[str] = ()
     storages: Collection[str] = frozenset({"float64"})
     weights = margins = deterministic = True
     signed_margins = hard_margin = signs = exact = keep_interrupted = False
@@ -187,7 +192,9 @@ def is_reasons(value):
 
 
 RULES = (
-    dict.fromkeys((*VOCABULARY, "provides", "requires"), (is_names, "a tuple or set of names"))
+    dict.fromkeys(
+        (*VOCABULARY, "provides", "needs", "requires"), (is_names, "a tuple or set of names")
+    )
     | dict.fromkeys(
         ("weights", "margins", "signed_margins", "hard_margin", "signs")
         + ("exact", "deterministic", "keep_interrupted"),
@@ -309,6 +316,12 @@ def is_kind(problem, *names):
     return not {kind.__name__ for kind in type(problem).__mro__}.isdisjoint(names)
 
 
+def accepted_losses(solver):
+    """The losses that a solver takes, in words."""
+    others = [f"any with {' and '.join(solver.needs)}"] if solver.needs else []
+    return {*solver.losses, *others}
+
+
 def asked_of(solver, problem):
     """What a problem requires, and what the solver takes, of each feature that the problem has."""
     found = {}
@@ -316,7 +329,10 @@ def asked_of(solver, problem):
         if hasattr(problem, feature):
             asked = getattr(problem, feature)  # a loss and a penalty are objects
             name, taken = getattr(asked, "name", asked), getattr(solver, declared)
-            if isinstance(asked, SmoothLoss) and "smooth" in taken:
+            if feature == "loss" and solver.needs:
+                has_all = all(getattr(asked, need, None) for need in solver.needs)
+                taken = {*accepted_losses(solver), *([name] if has_all else [])}
+            if "smooth" in taken and getattr(asked, "derivative", False) is None:
                 name = "smooth"
             found[feature] = name, taken
     if getattr(problem, "signs", None) is not None:

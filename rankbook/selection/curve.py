@@ -35,7 +35,6 @@ from ..preferences.missed_pairs import PATH_TIE_TOL, missed
 from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
 from ..preferences.sums import total_weight, weighs_nothing
-from ..problems.plackett_luce import PlackettLuce
 from ..problems.smooth_losses import Logistic
 
 
@@ -374,9 +373,7 @@ SHRUNK = 10 ** (
 
 def require_probabilities(loss):
     """Raise ArgumentError if the scores of a loss do not determine probabilities."""
-    rule = getattr(loss, "rule", None)
-    is_own = callable(getattr(rule, "probability", None))
-    if not (isinstance(loss, PlackettLuce) or type(rule) is Logistic or is_own):
+    if not loss.has_probabilities:
         raise ArgumentError(
             f"metric is 'log_loss' and loss is {loss.name!r}, whose scores are not log-odds",
             "loss='logistic', 'plackett-luce' or one of your own with probability(d)",
@@ -389,7 +386,7 @@ def mean_log_loss(loss, target):
     Preferences made from grades are not enumerated. A pair costs about 3 ns with the logistic
     loss, and 100 ns with your own loss. An order of N places costs O(N).
     """
-    if isinstance(loss, PlackettLuce):
+    if loss.takes_orders:
         try:
             target = loss.read_target(target)
         except ArgumentError as error:
@@ -612,7 +609,7 @@ def validation_curve(
             raise ArgumentError(
                 f"metric is {metric!r} and prefs_val holds orders", "'disagreement' or 'log_loss'"
             )
-        if metric == "disagreement" or not isinstance(path.problem.loss, PlackettLuce):
+        if metric == "disagreement" or not path.problem.loss.takes_orders:
             rows = X_val = X_val[prefs_val.item]
             prefs_val = prefs_val.pairs()
     y, query = _judged(rows, prefs_val, qid, metric)

@@ -47,7 +47,7 @@ class Declaration:
     def __init__(self, solver: Solver) -> None:
         for name in ("problems", "kernels", "weights", "margins", "signed_margins", "hard_margin"):
             setattr(self, name, getattr(solver, name))
-        self.signs = solver.signs
+        self.signs, self.needs = solver.signs, solver.needs
         for name in (*FEATURES.values(), "provides"):
             setattr(self, name, set(getattr(solver, name)))
         self.largest, self.deterministic = solver.largest, solver.deterministic

@@ -329,7 +329,7 @@ class EpsilonSolver(Solver):
 
     name = "epsilon"
     provides = frozenset({"path"})
-    losses = frozenset({"hinge", "squared", "smooth"})
+    losses, needs = frozenset({"hinge"}), ("is_smooth",)
     summary = (
         "A path with a relative gap of at most eps at every lambda, from any solver that takes one."
     )

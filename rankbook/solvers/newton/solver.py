@@ -16,7 +16,6 @@ from ...kernels.nystroem import low_rank_factor
 from ...paths.ranges import RangePath, answer_of, follow
 from ...problems.certificate import Solution
 from ...problems.ranksvm import RankSVMProblem
-from ...problems.smooth_losses import SmoothLoss
 from ...registry.solver import Solver
 from .steps import FIRST_WIDTH, direct_step, minimise, spanned, started
 
@@ -162,7 +161,7 @@ class NewtonSolver(Solver):
 
     name = "newton"
     provides = frozenset({"solve", "path"})
-    losses = frozenset({"hinge", "squared", "smooth"})
+    losses, needs = frozenset(), ("smoothed",)
     storages = frozenset({"float64", "float32", "csr", "blocks"})
     signs = True
     requires = ("numba",)
@@ -186,16 +185,17 @@ class NewtonSolver(Solver):
         """True, or the reason why not."""
         fits = super().can_solve(problem)
         if fits is True and not (problem.is_factored or problem.loss.is_smooth):
+            loss = problem.loss.name
             return (
-                f"it takes the hinge with the kernel linear, not {problem.kernel.name}, "
-                "which interior takes."
+                f"it takes the {loss} with the kernel linear, not {problem.kernel.name}, "
+                f"which {'interior' if loss == 'hinge' else 'tiled'} takes."
             )
         return fits
 
     def solve(self, problem, lam):
         """The solution at one lam > 0, with the dual of its smoothed hinge."""
         start, done = None, count()
-        tol = self.precise if isinstance(problem.loss, SmoothLoss) else self.tol
+        tol = self.precise if problem.loss.derivative is None else self.tol
         is_factored = problem.is_factored
         small, columns = in_occurring(problem) if is_factored else (FactoredProblem(problem), ...)
         if self.start is not None:

@@ -14,7 +14,6 @@ from ...preferences.graph import incidence_matrix, item_sums
 from ...preferences.sums import Derivative, margin_units, smoothed_hinge
 from ...problems.ranksvm import RankSVMProblem, hessian, is_written_out
 from ...problems.signs import nearest
-from ...problems.smooth_losses import SmoothLoss
 
 FIRST_WIDTH = 4.0  # at f = 0 every preference is in the band
 MAX_STEPS = 500
@@ -67,9 +66,8 @@ def evaluated(problem, lam, w, f, derivative, found=None):
     rounding = 0.0 if problem.loss.is_smooth else rounding
     gradient, rest = lam * w - correlation, lam * w - v
     lacking = float(rest @ rest) / (2 * lam) + float(w @ (v - correlation))
-    gap = (
-        lacking if isinstance(problem.loss, SmoothLoss) else value - dual
-    )  # larger than rounding errors
+    is_ramp = problem.loss.derivative is not None
+    gap = value - dual if is_ramp else lacking  # larger than rounding errors
     return Point(w, f, value, gap, rounding, lacking, gradient, sums.bands)
 
 
@@ -356,7 +354,7 @@ def carried(problem, lam, point, width, new):
     It is the given point, or the new minimiser if the preferences in the band do not change.
     """
     straight = Derivative(width / 2, width / 2, 1 / new, 0.5 - width / 2 / new)
-    derivative = smoothed_hinge(new)
+    derivative = problem.loss.smoothed(new)
     sums, correlation, _ = problem.sums_at(point.f, straight)
     gradient = lam * point.w - correlation
     diagonal = likely_diagonal(problem, lam, sums.bands)
@@ -582,7 +580,7 @@ def first_weights(problem, lam):
     multiple = problem.loss.scaling(lam, sums, square).scale / lam
     if curvature > 0:
         multiple = min(multiple, square / (lam * square + curvature))
-    if isinstance(problem.loss, SmoothLoss):
+    if problem.loss.derivative is None:
         nothing = started(problem, lam, problem.loss.derivative, np.zeros_like(w))
         p = multiple * w
         multiple *= step_length(problem, lam, nothing, p, matvec(problem.X, p), None)[0]
@@ -630,7 +628,7 @@ class Search:
         self.unit = min(1.0, problem.at_zero[0].loss)
         self.steps_of_multipliers = 0
         self.may_list = (
-            not problem.loss.is_smooth
+            problem.loss.name == "hinge"
             and (problem.signs is None or is_wide(problem))
             and problem.storage != "blocks"
             and problem.n_preferences <= LISTED
@@ -683,7 +681,8 @@ class Search:
         self.last_minimum = point, self.width
         self.ratio = max(0.1, self.ratio**2) if self.ratio < 1 else 0.1
         self.width = max(continued_width(self.width, cost, self.goal), self.ratio * self.width)
-        self.point = evaluated(self.problem, self.lam, point.w, point.f, smoothed_hinge(self.width))
+        derivative = self.problem.loss.smoothed(self.width)
+        self.point = evaluated(self.problem, self.lam, point.w, point.f, derivative)
         self.steps = 0
         return True
 

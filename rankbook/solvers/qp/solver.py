@@ -12,7 +12,6 @@ from ...base.validation import as_positive, unknown_name
 from ...preferences.graph import Preferences
 from ...problems.certificate import Solution
 from ...problems.losses import refuse_signed
-from ...problems.smooth_losses import SmoothLoss
 from ...registry.solver import Solver, is_kind
 from .programs import (
     dual_form,
@@ -309,7 +308,7 @@ class QPSolver(Solver):
             write = rayleigh_program
         elif is_kind(problem, "SVMProblem", "MulticlassSVMProblem"):
             write = svm_program
-        elif isinstance(problem.loss, SmoothLoss):
+        elif problem.loss.derivative is None:
             write = exponential_program
             _require_cones(backend, problem)
         elif problem.signs is not None:

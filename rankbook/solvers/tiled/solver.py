@@ -281,7 +281,7 @@ class TiledSolver(Solver):
     """
 
     name = "tiled"
-    losses = frozenset({"hinge", "squared", "smooth"})
+    losses, needs = frozenset(), ("smoothed",)
     kernels = tuple(name for name in Solver.kernels if name != "linear")
     requires = ("numba",)
     summary = (
