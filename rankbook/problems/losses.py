@@ -19,6 +19,7 @@ from ..preferences.sums import (
     HINGE,
     SQUARED,
     ListedLoss,
+    Sums,
     loss_of,
     margin_units,
     refuse_extreme_weights,
@@ -176,6 +177,10 @@ class Loss:
         """The object that sums the loss in the certificate of multipliers `dual`."""
         return problem.summed
 
+    def total(self, problem, f):
+        """The loss at scores f (n,)."""
+        return problem.summed.evaluate(f, self.derivative).loss
+
     def project(self, problem, f, dual):
         """Project multipliers (m,) on those that are feasible. O(m + n).
 
@@ -209,6 +214,17 @@ class Loss:
 WIDTHS = 10.0 ** np.arange(-9, 2)  # of smoothed hinges, if none is known
 
 
+class ListedHinge(ListedLoss):
+    """The hinge of listed preferences for a certificate, which reads only its value and slope."""
+
+    def evaluate(self, scores, derivative):
+        """Compute the :class:`Sums` at scores (n,); what is not read is NaN."""
+        prefs = self.prefs
+        short = prefs.margin - prefs.matvec(scores)
+        cost, slope = prefs.weight @ np.maximum(0.0, short), prefs.weight * (short > 0)
+        return Sums(float(cost), np.nan, np.nan, prefs.rmatvec(slope), np.nan, ())
+
+
 @dataclass(frozen=True)
 class Hinge(Loss):
     """The loss c max(0, t) of a preference that falls short of its margin by t."""
@@ -236,17 +252,11 @@ class Hinge(Loss):
         """The :class:`DualScaling` of multipliers a with given sums; `norm` is a'PKP'a."""
         return scaled_dual(sums.margin, norm / lam, 1.0, width)
 
-    def smoothed_scaling(self, problem, lam, f, widths, summed=None):
-        """The best :class:`DualScaling` of smoothed hinges of some widths at scores f (n,).
-
-        Each width costs a sum over the preferences and a product with K.
-        """
-        summed, tried = problem.summed if summed is None else summed, []
-        for width in widths:
-            sums = summed.evaluate(f, smoothed_hinge(width))
-            found = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient), width)
-            tried.append(replace(found, gradient=sums.score_gradient))
-        return max(tried, key=lambda scaling: scaling.value)
+    def smoothed_scaling(self, problem, lam, f, width):
+        """The :class:`DualScaling` of the multipliers of a smoothed hinge at scores f (n,)."""
+        sums = problem.summed.evaluate(f, smoothed_hinge(width))
+        found = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient), width)
+        return replace(found, gradient=sums.score_gradient)
 
     def reads_list(self, problem, dual):
         """Whether the certificate of multipliers `dual` sums over the list of the preferences.
@@ -259,7 +269,13 @@ class Hinge(Loss):
 
     def sums(self, problem, dual=None):
         """The object that sums the loss in the certificate, see :meth:`reads_list`."""
-        return ListedLoss(problem.prefs) if self.reads_list(problem, dual) else problem.summed
+        return ListedHinge(problem.prefs) if self.reads_list(problem, dual) else problem.summed
+
+    def total(self, problem, f):
+        """The loss at scores f (n,), from the list of the preferences if it exists."""
+        if not self.reads_list(problem, None):
+            return super().total(problem, f)
+        return problem.prefs.weight @ self.value(problem.prefs.margin - problem.prefs.matvec(f))
 
     def project(self, problem, f, dual):
         """Clip multipliers (m,) to their box, and measure their violations. O(m + n)."""
@@ -278,7 +294,9 @@ class Hinge(Loss):
             dual = problem.penalty.feasible_dual(problem, f, lam)
         if isinstance(dual, np.ndarray):
             return super().bound(problem, lam, f, sums, dual)
-        best = self.smoothed_scaling(problem, lam, f, WIDTHS if dual is None else [dual.width])
+        widths = WIDTHS if dual is None else [dual.width]
+        tried = (self.smoothed_scaling(problem, lam, f, width) for width in widths)
+        best = max(tried, key=lambda scaling: scaling.value)
         return best, 0.0, best.width / 16 + (1 - best.scale) * max(0.0, sums.worst)
 
     def excess(self, problem, f, e, dual=None):
@@ -430,8 +448,7 @@ class L2:
         f, square = problem.evaluated(coef)
         if sign_violation(problem.signs, coef) > 0:
             return np.inf
-        cost = problem.loss.sums(problem).evaluate(f, problem.loss.derivative).loss
-        return float(lam / 2 * square + cost)
+        return float(lam / 2 * square + problem.loss.total(problem, f))
 
     def implied_coef(self, problem, lam, dual):
         """The coefficients P' dual / lam that multipliers (m,) determine, for lam > 0.
@@ -496,8 +513,15 @@ class L2:
         ndarray of shape (m,), with 0 <= dual <= weight
         """
         prefs = problem.prefs
-        best = problem.loss.smoothed_scaling(problem, lam, f, widths, ListedLoss(prefs))
-        return best.scale * SmoothedDual(best.width).multipliers(prefs, f)
+        slack = (prefs.matvec(f) - prefs.margin) / margin_units(prefs.margin)
+        best, best_value = np.zeros(len(prefs)), 0.0
+        for h in widths:
+            dual = prefs.weight * np.clip(0.5 - slack / h, 0, 1)
+            square = dual_norm(problem, prefs.rmatvec(dual))
+            found = scaled_dual(float(dual @ prefs.margin), square / lam, 1.0)
+            if found.value > best_value:
+                best, best_value = found.scale * dual, found.value
+        return best
 
     def hard_certificate(self, problem, coef, dual=None, weights=None):
         """Compute the certificate of a solution of the hard-margin problem, lam = 0.
