@@ -397,6 +397,7 @@ PLAIN_MODULES = {
     "metrics.queries",
     "metrics.scorers",
     "selection.held_out",
+    "selection.search",
 }
 PLAIN_MODULES |= {"paths.display", "paths.files", "estimators.saving", "estimators.linear_json"}
 PLAIN_MODULES |= {

@@ -1,6 +1,6 @@
 """Choosing lambda for preferences by folds of items, pairs or groups."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -8,16 +8,22 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.validation import as_choice
 from ..data.split import prepare
-from ..estimators.rankrls import RankRLSCV, choose_entry
-from ..estimators.ranksvm import RankSVMCV, choose_by_folds, fold_values, mean_curve
+from ..estimators.rankrls import RankRLSCV
+from ..estimators.ranksvm import RankSVMCV
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import disagreement
 from ..preferences.orders import Orders
 from ..problems.rankrls import RankRLSProblem
 from ..registry.solve import solve_path
-from ..selection.curve import ValidationCurve
+from ..selection.curve import VALUE_TOL
 from ..selection.folds import BY, pair_folds
 from ..selection.leave_preference_out import preference_values
+from ..selection.search import (
+    align_curves,
+    choose_from_curves,
+    choose_from_table,
+    value_by_other_folds,
+)
 from .select import CERTIFIED, check_method, kernels_to_try
 
 FOLDS = 5
@@ -59,7 +65,7 @@ class FoldSelection:
             return self.model.best_
         values, lams = self.model.cv_values_, np.sort(self.model.lams_)
         values = values[np.argsort(self.model.lams_), self.model.gammas_.index(self.model.gamma_)]
-        good = np.flatnonzero(values <= values.min() + 1e-12)
+        good = np.flatnonzero(values <= values.min() + VALUE_TOL)
         runs = np.split(good, np.flatnonzero(np.diff(good) > 1) + 1)
         return [(float(lams[run[0]]), float(lams[run[-1]])) for run in runs[::-1]]
 
@@ -195,14 +201,11 @@ def chosen_by_others(model, X, prefs, folds):
     -------
     float
     """
-    found = []
     if isinstance(model, RankSVMCV):
-        breaks, values = fold_values(model.fold_curves_)
-        curves = [ValidationCurve(breaks, each, model.curve_.scale) for each in values]
-        for f, curve in enumerate(curves):
-            rest = [*curves[:f], *curves[f + 1 :]]
-            found.append(curve.at(choose_by_folds(mean_curve(rest), rest, model.rule)[0]))
-        return float(np.mean(found))
+        breaks, values = align_curves(model.fold_curves_)
+        curves = [replace(model.curve_, breaks=breaks, values=each) for each in values]
+        choose = lambda rest: choose_from_curves([rest], [None], model.rule).lam
+        return value_by_other_folds(curves, choose, lambda curve, lam: curve.at(lam))
 
     def values_of(fold, gamma):
         kernel = Kernel(model.kernel, gamma, model.degree, model.coef0)
@@ -210,10 +213,8 @@ def chosen_by_others(model, X, prefs, folds):
         return preference_values(follow, prefs, [fold], model.lams_)[0]
 
     tables = [np.stack([values_of(fold, g) for g in model.gammas_], axis=1) for fold in folds]
-    for f, table in enumerate(tables):
-        rest = np.mean([*tables[:f], *tables[f + 1 :]], axis=0)
-        found.append(table[choose_entry(rest, model.lams_, model.gammas_, False)])
-    return float(np.mean(found))
+    choose = lambda rest: choose_from_table(np.mean(rest, axis=0), model.lams_, model.gammas_)
+    return value_by_other_folds(tables, choose, lambda table, at: table[at])
 
 
 def select_by_folds(  # noqa: PLR0913 -- an option of the command each

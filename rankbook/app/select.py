@@ -1,8 +1,7 @@
 """Choice of lambda for a table of graded items, or with given parts."""
 
 import warnings
-from dataclasses import dataclass
-from time import perf_counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,17 +17,11 @@ from ..problems.certificate import Solution
 from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem, as_loss
 from ..problems.rayleigh import RayleighProblem
-from ..registry.choice import choose_solver
-from ..registry.plugins import get_solver, of_one_lambda, of_paths
-from ..registry.solve import solve, solve_path
+from ..registry.plugins import get_solver, of_one_lambda
+from ..registry.solve import solve
 from ..registry.solver import auto_options
-from ..selection.curve import (
-    ValidationCurve,
-    best_curve,
-    disagreement_error,
-    largest_within,
-    validation_curve,
-)
+from ..selection.curve import disagreement_error
+from ..selection.search import Candidate, choose_from_curves, evaluate_path, restrict
 from .measures import measures
 
 PARAMETERS = {name: had for name, had in Kernel.PARAMETERS.items() if name != "precomputed"}
@@ -117,20 +110,6 @@ def make_problem(method, part, graph, kernel, loss=None):
         return RayleighProblem(part.X, labels, kernel=Kernel(**kernel), **options)
 
 
-def follower(method, graph, loss, solver, progress, options):
-    """Return a function that makes the problem of a training part and computes its path."""
-
-    def follow(train, kernel, lam_min):
-        problem = make_problem(method, train, graph, kernel, loss)
-        # if lam_min is above lam_max, the path ends at lam_max
-        top = getattr(problem, "lam_max", np.inf)
-        end = lam_min if lam_min is None or lam_min <= top else top or None
-        chosen = choose_solver(problem, solver, "path", progress=progress, **options)
-        return solve_path(problem, end, of_paths(chosen, progress))
-
-    return follow
-
-
 def refuse_gram(kernel):
     """Raise a ValueError if a kernel matrix is asked for in place of features."""
     if isinstance(kernel, str) and kernel == "precomputed":
@@ -183,116 +162,6 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
     return tries
 
 
-def restrict(curve, lam_min=None, lam_max=None):
-    """Restrict a validation curve to a part of its range.
-
-    Parameters
-    ----------
-    curve : ValidationCurve
-    lam_min, lam_max : float > 0, optional
-        Ends of the range; by default those of the curve.
-
-    Returns
-    -------
-    ValidationCurve
-
-    Raises
-    ------
-    ValueError
-        If the range does not overlap the curve.
-    """
-    low, high = max(float(curve.breaks[-1]), lam_min or 0.0), np.inf if lam_max is None else lam_max
-    if low >= high:
-        raise ArgumentError(
-            f"lam_max is {high!r}", f"a number above {low!r}, the lower end of the path or lam_min"
-        )
-    inside = np.flatnonzero((curve.breaks[1:] < high) & (curve.breaks[:-1] > low))
-    breaks = np.clip(curve.breaks[inside[0] : inside[-1] + 2], low, high)
-    return ValidationCurve(
-        breaks,
-        curve.values[inside],
-        tuple(float(end) for end in np.clip(curve.scale, low, high)),
-        curve.maximize,
-        curve.exact,
-        curve.metric,
-    )
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A kernel with its path on the training part and its curve on the validation part.
-
-    Attributes
-    ----------
-    path : SolutionPath
-    curve : ValidationCurve
-        Restricted to the lambdas that are considered.
-    gamma : float or None
-        Parameter of the kernel, or None.
-    seconds : dict
-        Elapsed time of "path" and "curve"; extensions of the path count as "curve".
-    """
-
-    path: object
-    curve: ValidationCurve
-    gamma: float | None
-    seconds: dict
-
-    @property
-    def width(self):
-        """Ratio of the ends of the widest best interval; at least 1.
-
-        An interval is cut off a decade beyond the outermost breakpoints.
-        """
-        low, high = np.clip(
-            np.array(self.curve.best).T, self.curve.scale[0] / 10, self.curve.scale[1] * 10
-        )
-        return float((high / low).max())
-
-
-def try_kernel(train, validation, kernel, follow, lam_min, lam_max):
-    """Compute the path of one kernel and its validation curve.
-
-    Parameters
-    ----------
-    train, validation : Part
-    kernel : dict
-        An element of :func:`kernels_to_try`.
-    follow : function
-        Function of the training part, the kernel and lam_min that returns a path.
-    lam_min, lam_max : float or None
-
-    Returns
-    -------
-    Candidate
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the path was interrupted, because half a path does not justify a choice.
-    """
-    start = perf_counter()
-    path = follow(train, kernel, lam_min)
-    if path.status == "interrupted":
-        raise KeyboardInterrupt
-    middle = perf_counter()
-    curve = validation_curve(path, validation.X, validation.prefs)
-    # only paths of "newton" can be resumed and have a default end: they continue for three powers
-    # of ten while the minimum decreases and the end is among the best lambdas
-    falls = lam_min is None and hasattr(path, "resume")
-    while falls and path.status == "lam_min" and curve.best[-1][0] <= path.domain[0]:
-        path, before = path.resume(1e-3 * path.domain[0]), curve.minimum
-        curve = validation_curve(path, validation.X, validation.prefs)
-        falls = curve.minimum < before
-    name, gamma = path.problem.kernel.name, kernel["gamma"] or 1.0 / train.X.shape[1]
-    return Candidate(
-        path,
-        restrict(curve, lam_min, lam_max),
-        gamma if "gamma" in PARAMETERS.get(name, ()) else None,
-        dict(path=middle - start, curve=perf_counter() - middle),
-    )
-
-
 @dataclass(frozen=True)
 class ModelSelection:
     """A chosen model and the facts of the choice.
@@ -304,6 +173,7 @@ class ModelSelection:
     candidates : list of dict
         For each kernel: gamma, status, breakpoints, minimum, width, seconds.
     best : Candidate
+        The chosen candidate, with its curve on the lambdas that are considered.
     solution : Solution
         Solution at the chosen lambda, on the training part.
     disagreement : dict
@@ -534,9 +404,8 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         See :func:`make_problem`. "rayleigh" requires two levels of y, without queries or
         preferences.
     kernel, gamma, degree, coef0
-        See :func:`kernels_to_try`. A path is computed for each gamma, and
-        :func:`rankbook.selection.curve.best_curve` chooses one: the smallest minimum, then the
-        smallest gamma.
+        See :func:`kernels_to_try`. A path is computed for each gamma. The smallest minimum is
+        chosen, then the smallest gamma, by the rule of :mod:`rankbook.selection.search`.
     loss : str, optional
         Loss of "ranksvm", as in :class:`rankbook.RankSVM`; the hinge by default.
     graph : {"full", "star"}, default "full"
@@ -569,10 +438,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     MemoryError
         If the kernel matrix or the lists of preferences do not fit in memory.
     """
-    kernels, follow = (
-        kernels_to_try(kernel, gamma, degree, coef0),
-        follower(method, graph, loss, solver, progress, options),
-    )
+    kernels = kernels_to_try(kernel, gamma, degree, coef0)
     if rule not in RULES:
         raise unknown_name("rule", rule, RULES)
     low, high = (
@@ -591,8 +457,23 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     train, validation = parts["train"], parts["validation"]
     if isinstance(validation.prefs, Preferences):
         validation.prefs.better  # lists them now: a lack of memory ends the command here
-    tried = [try_kernel(train, validation, each, follow, low, high) for each in kernels]
-    best = tried[best_curve([each.curve for each in tried], [each.gamma for each in tried])]
+    follow, items = dict(progress=progress, **options), (validation.X, validation.prefs)
+    tried = []
+    for each in kernels:
+        problem = make_problem(method, train, graph, each, loss)
+        found = evaluate_path(problem, *items, solver, low, extend=True, **follow)
+        has_gamma = "gamma" in PARAMETERS.get(problem.kernel.name, ())
+        gamma = (each["gamma"] or 1.0 / train.X.shape[1]) if has_gamma else None
+        tried.append(replace(found, curve=restrict(found.curve, low, high), gamma=gamma))
+
+    def standard_error(at, lam):
+        scores = tried[at].path.predict(validation.X, lam)
+        return disagreement_error(validation.prefs, scores, validation.qid)
+
+    judge = standard_error if rule == "one_se" else None
+    curves, gammas = [[each.curve] for each in tried], [each.gamma for each in tried]
+    at, _, lam, error = choose_from_curves(curves, gammas, rule, judge)
+    best = tried[at]
     candidates = [
         dict(
             gamma=each.gamma,
@@ -604,13 +485,8 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         )
         for each in tried
     ]
-    curve, error = best.curve, None
-    if rule == "one_se":
-        scores = best.path.predict(validation.X, curve.choose())
-        error = disagreement_error(validation.prefs, scores, validation.qid)
-    lam = curve.choose(rule) if error is None else largest_within(curve, error)
     settings = dict(method=method, loss=loss, how=how, seed=seed, standardize=standardize)
-    settings |= dict(graph=graph, rule=rule, error=error)
+    settings |= dict(graph=graph, rule=rule, error=error if judge else None)
     solution = best.path.solution(lam)
     if method == "ranksvm" and not solution.certificate.is_optimal(1e-6):  # a path within 1e-3
         one = solver if auto_options(solver) is not None else get_solver(solver, **options)

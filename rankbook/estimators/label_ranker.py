@@ -46,6 +46,7 @@ from ..registry.choice import announce, choose_solver
 from ..registry.solve import solve
 from ..selection.curve import ValidationCurve
 from ..selection.dyadic import LEAVE_OUT, dyadic_values
+from ..selection.search import choose_from_table, grid_curve
 from .base import (
     Ranker,
     finite_scores,
@@ -58,7 +59,6 @@ from .base import (
     require_target,
     share_met,
 )
-from .rankrls import choose_entry, grid_curve
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e004
 METHODS = {"rankrls": LabelRankRLSProblem, "ranksvm": LabelRankSVMProblem}
@@ -545,7 +545,8 @@ class LabelRankerCV(LabelRanker):
     ----------
     lams : array-like of shape (l,), optional
         Values > 0 to try, in the unit of `lam` of :class:`rankbook.LabelRanker`; by default 30 from
-        1e-4 to 1e6. Folds use the same values as the fit on all data.
+        1e-4 to 1e6. Folds use the same values as the fit on all data, see the chapter
+        :doc:`/book/choosing_lambda`.
     leave_out : {"objects", "labels", "pairs", "both"}, default "objects"
         What is left out to predict a pair (object, label): all pairs of its object, all pairs of
         its label, only the pair, or all pairs of either. Choose what will be new when you use the
@@ -562,7 +563,8 @@ class LabelRankerCV(LabelRanker):
     Attributes
     ----------
     lam_, best_value_ : float
-        The best lambda, or the largest of several equally good ones, and its value.
+        The best lambda, or the largest of several equally good ones, and its value; see the rule of
+        :mod:`rankbook.selection.search`.
     cv_values_, lams_ : ndarrays of shape (l,)
         For each lambda, the share of pairs of labels of one object that the left-out predictions
         order wrongly, averaged over objects and folds. A tie counts 1/2.
@@ -656,7 +658,7 @@ class LabelRankerCV(LabelRanker):
         options = dict(cv=self.cv, random_state=self.random_state)
         with announce(problem, choose_solver(problem)):
             values, scores = dyadic_values(problem, lams, self.leave_out, **options)
-            best, _ = choose_entry(values[:, None], lams, [None], False)
+            (best,) = choose_from_table(values, lams)
             solution = solve(problem, lams[best])
         return solution, dict(
             best_value_=float(values[best]),

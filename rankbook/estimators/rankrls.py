@@ -19,7 +19,6 @@ from sklearn.utils.validation import validate_data
 from ..base.errors import ArgumentError, a_type
 from ..base.estimator import available_if
 from ..base.limits import announce_time, refuse_huge
-from ..base.progress import for_worker
 from ..base.types import Folds, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_items, as_matrix, as_vector
 from ..data.blocks import (
@@ -52,6 +51,7 @@ from ..selection.held_out import (
     validation_groups,
 )
 from ..selection.leave_preference_out import preference_groups, preference_values
+from ..selection.search import choose_from_table, grid_curve, run_parallel
 from .base import (
     PreferencesLike,
     Ranker,
@@ -531,7 +531,8 @@ class RankRLSCV(RankRLSBase):
     ----------
     lams : array-like of shape (l,), optional
         Values > 0 to try, in the unit of a sum over pairs as for :class:`rankbook.RankRLS`; by
-        default 30 from 1e-4 to 1e6. Folds use the same values as the fit on all data.
+        default 30 from 1e-4 to 1e6. Folds use the same values as the fit on all data, see the
+        chapter :doc:`/book/choosing_lambda`.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma : float, None or array-like of float
         Kernel parameter, None for 1/d; or several values to try.
@@ -567,8 +568,9 @@ class RankRLSCV(RankRLSBase):
     Attributes
     ----------
     lam_, gamma_, best_value_ : float, float or None, and float
-        The chosen lambda and gamma, and their value of the metric. If several entries have equal
-        values, the largest lambda and then the smallest gamma is chosen.
+        The chosen lambda and gamma, and their value of the metric. Of values that agree to 1e-12,
+        the smallest gamma and then the largest lambda is chosen, by the rule of
+        :mod:`rankbook.selection.search`.
     cv_values_, lams_, gammas_ : ndarray of shape (l, number of gammas), ndarray (l,) and list
         The metric of the left-out items for each lambda (row) and gamma (column).
     curve_, path_ : ValidationCurve and SolutionPath
@@ -692,8 +694,6 @@ class RankRLSCV(RankRLSBase):
         >>> model.best_value_, model.lam_
         (0.0, 1.0)
         """
-        from joblib import Parallel
-
         y, qid, weight, preferences = read_target(y, qid, None, preferences)
         if weight is not None:
             raise ArgumentError(
@@ -717,9 +717,9 @@ class RankRLSCV(RankRLSBase):
             values, path = judge(gammas[0])
             values = values[:, None]
         else:
-            jobs = (for_worker(_values)(judge, gamma) for gamma in gammas)
-            values, path = np.stack(Parallel(n_jobs=self.n_jobs)(jobs), axis=1), None
-        row, column = choose_entry(values, lams, gammas, greater)
+            jobs = [(judge, gamma) for gamma in gammas]
+            values, path = np.stack(run_parallel(_values, jobs, self.n_jobs), axis=1), None
+        row, column = choose_from_table(values, lams, gammas, maximize=greater)
         path = follow(gammas[column]) if path is None else path
         found = dict(
             lam_=float(lams[row]),
@@ -818,30 +818,6 @@ class RankRLSCV(RankRLSBase):
 
 
 # %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c014
-def choose_entry(values, lams, gammas, greater):
-    """Row and column of the best entry of a table (l, g).
-
-    Of equal ones (to 1e-12), it is that of the largest lambda, then of the smallest gamma.
-    """
-    loss = -values if greater else values
-    rows, columns = np.nonzero(loss <= loss.min() + 1e-12)
-    width = np.array([0.0 if g is None else g for g in gammas])[columns]
-    best = np.lexsort((width, -lams[rows]))[0]
-    return int(rows[best]), int(columns[best])
-
-
 def _values(judge, gamma):
     """The metric (l,) without the path, which other processes need not send."""
     return judge(gamma)[0]
-
-
-# %% ../../nbs/estimators/rankrls.ipynb #gc01
-def grid_curve(lams, values, metric, greater):
-    """A curve with the values (l,) at some lambdas (l,), each for those nearest to it."""
-    lams, first = np.unique(lams, return_index=True)
-    lams, values = lams[::-1], values[first[::-1]]
-    kept = np.flatnonzero(np.r_[True, np.abs(np.diff(values)) > 1e-12])
-    middles = np.sqrt(lams[kept[1:]] * lams[kept[1:] - 1])
-    name = getattr(getattr(metric, "func", metric), "__name__", str(metric))
-    ends, scale = np.r_[np.inf, middles, 0.0], (float(lams[-1]), float(lams[0]))
-    return ValidationCurve(ends, values[kept], scale, greater, exact=False, metric=name)

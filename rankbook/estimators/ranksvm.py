@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn
 from ..base.ownership import locked
-from ..base.progress import for_worker
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_ids, as_positive, as_vector
 from ..data.blocks import BlocksLike
@@ -50,19 +49,23 @@ from ..registry.choice import (
     work_of,
 )
 from ..registry.plugins import of_one_lambda, of_paths
-from ..registry.solve import solve, solve_path
+from ..registry.solve import solve
 from ..registry.solver import auto_options, with_options
 from ..selection.curve import (
     METRICS,
     OF_PAIRS,
     ValidationCurve,
-    best_curve,
     curve_metric,
-    largest_within,
     require_probabilities,
-    validation_curve,
 )
 from ..selection.folds import Fold, make_folds, pair_folds
+from ..selection.search import (
+    choose_from_curves,
+    evaluate_path,
+    follow_path,
+    rescale,
+    run_parallel,
+)
 from .base import (
     PreferencesLike,
     Ranker,
@@ -443,30 +446,7 @@ def worth_projecting(exact, solver, lam=None):
     return is_worth
 
 
-# %% ../../nbs/estimators/ranksvm.ipynb #ef06
-def rescale(curve, factor):
-    """The curve of factor * lam."""
-    scale = tuple(float(end) * factor for end in curve.scale)
-    kept = curve.maximize, curve.exact, curve.metric
-    return ValidationCurve(curve.breaks * factor, curve.values, scale, *kept)
-
-
 # %% ../../nbs/estimators/ranksvm.ipynb #ef08
-def followed(problem, solver, lam_min, progress=False):
-    """The path of a problem by a solver, and this solver, or the class that "auto" chose.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the path was interrupted, because part of a path does not determine the best lambda.
-    """
-    follower = choose_solver(problem, solver, "path", progress=progress)
-    path = solve_path(problem, lam_min, of_paths(follower, progress))
-    if path.status == "interrupted" and "reason" not in path.info:
-        raise KeyboardInterrupt
-    return path, solver if auto_options(solver) is None else type(follower)
-
-
 PATH_OF_BLOCKS = (
     "With blocks, choose lambda by rankbook.validation_curve(path, X_val, y_val, qid=qid_val) for "
     "path = rankbook.solve_path(rankbook.BlockRankSVMProblem(blocks), lam_min, 'newton'), or fit "
@@ -521,82 +501,11 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
         X_test, target = asked.items(X_test, kernel, extended), asked.prefs
     top = lam_unit(problem)
     lam_min = lam_min_ratio * top if lam_min_ratio and top > 0 else None
-    path, follower = followed(problem, model.solver, lam_min)
-    options = {} if metric == "disagreement" else dict(qid=fold.qid, metric=metric, k=k)
-    curve = validation_curve(path, X_test, target, **options)
+    how = {} if metric == "disagreement" else dict(qid=fold.qid, metric=metric, k=k)
+    found = evaluate_path(problem, X_test, target, model.solver, lam_min, how)
     total = total_weight(problem.loss.read_target(fold.prefs))  # of choices, for orders
-    curve = rescale(curve, 1.0 / total)
-    return FoldCurve(curve, path.status, path.solver, follower)
-
-
-# %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c022
-def fold_values(curves):
-    """The common breaks of some curves, and the values of each between them.
-
-    Parameters
-    ----------
-    curves : list of ValidationCurve
-
-    Returns
-    -------
-    breaks : ndarray of shape (s + 1,), decreasing from infinity to the highest lower end
-    values : ndarray of shape (len(curves), s)
-    """
-    end = max(curve.breaks[-1] for curve in curves)
-    inner = np.unique(np.concatenate([curve.breaks[1:-1] for curve in curves]))[::-1]
-    inner = inner[inner > end]
-    values = [
-        np.r_[curve.values[0], curve.at(inner)] for curve in curves
-    ]  # at a break: the value below it
-    return np.r_[np.inf, inner, end], np.array(values)
-
-
-# %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c023
-def mean_curve(curves):
-    """The mean of some curves, exactly. O(K s log s) for s breaks in all.
-
-    Parameters
-    ----------
-    curves : list of ValidationCurve
-        All to be minimised, or all to be maximised.
-
-    Returns
-    -------
-    ValidationCurve
-    """
-    breaks, values = fold_values(curves)
-    mean = values.mean(axis=0)
-    keep = np.flatnonzero(np.r_[True, np.abs(np.diff(mean)) > 1e-12])
-    scale = min(curve.scale[0] for curve in curves), max(curve.scale[1] for curve in curves)
-    one = curves[0]
-    breaks = np.r_[breaks[keep], breaks[-1]]
-    return ValidationCurve(breaks, mean[keep], scale, one.maximize, metric=one.metric)
-
-
-# %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c026
-def choose_by_folds(curve, curves, rule):
-    """One lambda out of a mean curve and the curves it is the mean of.
-
-    Parameters
-    ----------
-    curve : ValidationCurve
-    curves : list of ValidationCurve
-    rule : {"widest", "largest", "one_se"}
-
-    Returns
-    -------
-    lam : float
-    error : float
-        The standard error of the mean at the default choice; NaN for a single fold.
-    """
-    lam = curve.choose()
-    values = np.array([one.at(lam) for one in curves])
-    error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else np.nan
-    if rule != "one_se":
-        return curve.choose(rule), error
-    if values.size < 2:
-        raise ArgumentError("rule is 'one_se', but cv has one fold only", "at least two")
-    return largest_within(curve, error), error
+    curve, path = rescale(found.curve, 1.0 / total), found.path
+    return FoldCurve(curve, path.status, path.solver, found.follower)
 
 
 # %% ../../nbs/estimators/ranksvm.ipynb #ranksvm-cv-c029
@@ -612,8 +521,8 @@ class RankSVMCV(Ranker):
         As in :class:`rankbook.RankSVM`. "auto" takes a solver that computes paths. The curve is
         exact, except with "epsilon" and "newton", whose solutions have a relative gap up to 1e-3.
     gamma : float, None or array-like of float
-        Kernel parameter, or several values, of which the one with the best curve is chosen; of
-        equally good ones, the smallest.
+        Kernel parameter, or several values, of which the one with the best curve is chosen, and of
+        equally good ones the smallest, by the rule of :mod:`rankbook.selection.search`.
     cv : int, splitter or iterable, default 5
         Number of folds (of queries if there are several, else of items); a scikit-learn splitter;
         or pairs of row numbers, as in ``cv=[(training, validation)]``. The final model is fitted to
@@ -629,7 +538,7 @@ class RankSVMCV(Ranker):
         Number of ranks that count for "ndcg"; all by default.
     lam_min_ratio : float or None, default 1e-6
         Lambda at which each path ends, divided by :func:`rankbook.paths.ranges.lam_unit`. With
-        None, a path ends at its last breakpoint.
+        None, a path ends at its last breakpoint, as in ``rankbook select``.
     n_jobs : int, optional
         Number of folds fitted in parallel, by joblib. The result does not depend on it.
     progress : bool, default False
@@ -644,7 +553,8 @@ class RankSVMCV(Ranker):
     ----------
     lam_, best_ : float and list of (float, float)
         The chosen lambda and all intervals of lambda with the best mean, for the fit on all data:
-        the lambda of a fold is divided by its share of the total weight of the preferences.
+        the lambda of a fold is divided by its share of the total weight of the preferences. The
+        chapter :doc:`/book/choosing_lambda` explains this.
     curve_, fold_curves_, standard_error_ : ValidationCurve, list of them, and float
         Mean curve, curve of each fold, and standard error of the mean at the chosen lambda.
     fold_status_, path_solver_ : list of str, and str
@@ -685,7 +595,7 @@ class RankSVMCV(Ranker):
         """The solutions on all data, computed by the solver of the folds."""
         problem = self.solution_.problem
         end = min(float(self.curve_.breaks[-1]), lam_unit(problem))
-        return followed(problem, shared_follower(problem, self.solver), end or None)[0]
+        return follow_path(problem, shared_follower(problem, self.solver), end or None)[0]
 
     stores = True
     # A splitter around the estimator also takes `groups`: fit gets them only if it asks for them.
@@ -849,44 +759,33 @@ class RankSVMCV(Ranker):
 
     def _search(self, models, X, prefs, folds):
         """Curves of some models over the folds, and the fit of the best model to all data."""
-        from joblib import Parallel
-
-        options = self.metric, self.k, self.lam_min_ratio
-        jobs = [
-            for_worker(fold_curve)(X, fold, model, *options) for model in models for fold in folds
-        ]
-        if self.progress:
-            from tqdm.auto import tqdm
-
-            running = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
-            found = list(tqdm(running, total=len(jobs), unit=" folds", leave=False))
-        else:
-            found = Parallel(n_jobs=self.n_jobs)(jobs)
-        total, k = total_weight(as_loss(self.loss).read_target(prefs)), len(folds)
+        options, k = (self.metric, self.k, self.lam_min_ratio), len(folds)
+        jobs = [(X, fold, model, *options) for model in models for fold in folds]
+        found = run_parallel(fold_curve, jobs, self.n_jobs, self.progress)
+        total = total_weight(as_loss(self.loss).read_target(prefs))
         curves = [rescale(one.curve, total) for one in found]
-        means = [mean_curve(curves[i : i + k]) for i in range(0, len(curves), k)]
-        at = best_curve(means, [one.gamma for one in models])
-        curve, model, part = means[at], models[at], slice(at * k, (at + 1) * k)
-        lam, error = choose_by_folds(curve, curves[part], self.rule)
+        curves = [curves[i : i + k] for i in range(0, len(curves), k)]
+        chosen = choose_from_curves(curves, [one.gamma for one in models], self.rule)
+        model, curve, lam = models[chosen.at], chosen.curves[chosen.at], chosen.lam
+        part = found[chosen.at * k :][:k]
         model.set_params(lam=lam)
         problem, _, *extended = model._problem(X, prefs)
-        first = found[part][0]
+        follower = part[0].follower
         # if there are several optima, take the one on the path, as the folds do
-        if of_paths(first.follower).exact:
-            end = min(lam, problem.lam_max) or None
-            solution = followed(problem, first.follower, end, self.progress)[0].nearest(lam)
+        if of_paths(follower).exact:
+            solution = follow_path(problem, follower, lam, self.progress)[0].nearest(lam)
         else:
             solution = model.set_params(solver=of_one_lambda(self.solver))._solve(problem, lam)
         results = dict(
             lam_=lam,
             gamma_=model.gamma,
             gammas_=[one.gamma for one in models],
-            gamma_curves_=means,
+            gamma_curves_=chosen.curves,
             curve_=curve,
-            fold_curves_=curves[part],
-            fold_status_=[one.status for one in found[part]],
-            path_solver_=first.solver,
+            fold_curves_=curves[chosen.at],
+            fold_status_=[one.status for one in part],
+            path_solver_=part[0].solver,
             best_=curve.best,
-            standard_error_=error,
+            standard_error_=chosen.error,
         )
         return results | plain_attributes(prefs, solution, *extended)

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
-from ..base.progress import for_worker
 from ..base.types import Folds, KernelLike, Seed, SolverLike
 from ..base.validation import (
     as_array,
@@ -36,6 +35,7 @@ from ..problems.rayleigh import (
 )
 from ..registry.solve import solve, solve_path
 from ..selection.folds import make_folds
+from ..selection.search import choose_from_table, run_parallel
 from .base import (
     Ranker,
     fitted_attributes,
@@ -433,9 +433,10 @@ class RayleighRankerCV(RayleighBase):
     Attributes
     ----------
     lam_, manifold_weight_, n_components_, gamma_, best_value_
-        The best entry of the grid and its mean AUC. If several values agree to 1e-12, the simplest
-        entry is chosen: the largest lambda, then the fewest components, the smallest manifold
-        weight, the smallest gamma.
+        The best entry of the grid and its mean AUC. Of values that agree to 1e-12, that of the
+        smallest gamma is chosen, then of the largest lambda, the smallest manifold weight and the
+        fewest components, by the rule of :mod:`rankbook.selection.search`. See the chapter
+        :doc:`/book/choosing_lambda`.
     cv_values_ : ndarray of shape (l, m, p, g)
         The AUC, as a mean over folds, for each entry of the grid.
     fold_values_ : ndarray of shape (number of folds, l, m, p, g)
@@ -524,8 +525,6 @@ class RayleighRankerCV(RayleighBase):
         The graph, as in :class:`rankbook.RayleighRanker`; for each gamma O(n p^2 + n p d); for each
         of K folds O(n p^2), and for each number of components min(l, m) O(p^3).
         """
-        from joblib import Parallel
-
         grid = self._grid()
         X, y, classes = self._read_labelled(X, y)
         folds = label_folds(self.cv, X, y, self.random_state)
@@ -533,13 +532,12 @@ class RayleighRankerCV(RayleighBase):
         if max(grid["manifold_weights"]) > 0:
             named = self._kernel(None)
             graph = neighbour_graph(X, self.n_neighbors, self.metric, named, self.neighbours)
-        jobs = (
-            for_worker(kernel_areas)(X, y, grid, self._kernel(gamma), options, folds, graph)
-            for gamma in grid["gammas"]
-        )
-        areas = np.stack(Parallel(n_jobs=self.n_jobs)(jobs), axis=-1)
+        jobs = [
+            (X, y, grid, self._kernel(gamma), options, folds, graph) for gamma in grid["gammas"]
+        ]
+        areas = np.stack(run_parallel(kernel_areas, jobs, self.n_jobs), axis=-1)
         values = areas.mean(axis=0)
-        best = choose_simplest(values, grid)
+        best = choose_from_table(values, *grid.values(), maximize=True)
         lam, weight, p, gamma = (axis[i] for axis, i in zip(grid.values(), best))
         chosen = grid | dict(n_components=[p], manifold_weights=[weight])
         problem = largest_problem(X, y, chosen, self._kernel(gamma), options, graph)
@@ -574,22 +572,6 @@ class RayleighRankerCV(RayleighBase):
                 None if one else gamma for one, gamma in zip(nothing, as_grid("gamma", numbers))
             ]
         return dict(lams=lams, manifold_weights=weights, n_components=components, gammas=gammas)
-
-
-# %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c015
-def choose_simplest(values, grid):
-    """The index of the largest entry of a table (l, m, p, g).
-
-    Of equal entries (to 1e-12) it takes the largest lambda, then the fewest components, the
-    smallest manifold weight and the smallest gamma.
-    """
-    at = np.argwhere(values >= values.max() - 1e-12)
-    lams, weights, components, gammas = (
-        [0 if v is None else v for v in axis] for axis in grid.values()
-    )
-    return tuple(
-        min(at.tolist(), key=lambda i: (-lams[i[0]], components[i[2]], weights[i[1]], gammas[i[3]]))
-    )
 
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c018

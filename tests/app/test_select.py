@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rankbook as registry
-from rankbook.app.select import kernels_to_try, restrict, select_model
+from rankbook.app.select import kernels_to_try, select_model
 from rankbook.data.blocks import Block, Blocks
 from rankbook.data.datasets import load, load_mq2008, make_mixture
 from rankbook.data.split import prepare, scaling, split
@@ -252,37 +252,6 @@ class TestPrepare:
             prepare(data)
 
 
-class TestRestrict:
-    curve = ValidationCurve(
-        np.array([np.inf, 64.0, 16.0, 4.0, 0.0]), np.array([0.5, 0.2, 0.3, 0.1]), (1.0, 64.0)
-    )
-
-    @pytest.mark.parametrize("seed", range(30))
-    def test_values_stay_where_they_were(self, seed):
-        rng = np.random.default_rng(seed)
-        low, high = np.sort(2.0 ** rng.integers(-3, 9, 2)) * [1, 1.5]
-        cut = restrict(self.curve, low, high)
-        lams = np.exp(rng.uniform(np.log(low), np.log(high), 200))
-        assert np.array_equal(cut.at(lams), self.curve.at(lams))
-        assert (
-            cut.breaks[0] == high
-            and cut.breaks[-1] == low
-            and (np.diff(cut.breaks) < 0).all()
-            and cut.values.size == cut.breaks.size - 1
-        )
-        for rule in ("widest", "largest"):
-            assert low < cut.choose(rule) < high and cut.at(cut.choose(rule)) == cut.minimum
-
-    def test_open_ends(self):
-        assert restrict(self.curve, lam_min=20.0).breaks.tolist() == [np.inf, 64, 20]
-        cut = restrict(self.curve, lam_max=20.0)
-        assert cut.breaks.tolist() == [20, 16, 4, 0] and cut.best == [(0, 4)]
-
-    def test_nothing_left(self):
-        with pytest.raises(ValueError, match="lam_max is 3.0; expected a number above 4.0"):
-            restrict(restrict(self.curve, lam_min=4.0), lam_max=3.0)
-
-
 class TestKernels:
     def test_all_parameters(self):
         assert kernels_to_try("poly", [1, 2], 2, 0.0) == [
@@ -398,23 +367,6 @@ class TestSelect:
             one.best.curve.minimum for one in alone
         ]
 
-    def test_ties_go_to_the_gamma_that_cross_validation_chooses(self, amount):
-        gammas, ties = [3.0, 0.1, 0.5], 0
-        for seed in range(amount(6, 200)):
-            rng = np.random.default_rng(seed)
-            X = rng.normal(size=(30, 2))
-            y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=30), [-0.5, 0.8]).astype(float)
-            result = select_model(Dataset(X, y), gamma=gammas, seed=seed)
-            train, validation = (result.parts[name] for name in ("train", "validation"))
-            n, p = len(train.y), len(validation.y)
-            X, y = (np.concatenate([a, b]) for a, b in zip(train[1:3], validation[1:3]))
-            folds = [(np.arange(n), np.arange(n, n + p))]
-            model = registry.RankSVMCV(gamma=gammas, cv=folds).fit(X, y)
-            minima = np.array([row["minimum"] for row in result.candidates])
-            ties += (minima == minima.min()).sum() > 1
-            assert result.best.gamma == model.gamma_, seed
-        assert ties > 0.3 * seed
-
     def test_an_interval_beyond_all_breakpoints_has_a_width_of_one(self, larger_mixture):
         far = ValidationCurve(
             np.array([np.inf, 1e-9, 1e-10, 0.0]), np.array([0.5, 0.1, 0.3]), (1.0, 16.0)
@@ -483,7 +435,7 @@ class TestSelect:
         self, larger_mixture, monkeypatch, options, error, says
     ):
         monkeypatch.setattr(
-            "rankbook.app.select.solve_path", lambda *_: pytest.fail("a path was followed")
+            "rankbook.selection.search.solve_path", lambda *_: pytest.fail("a path was followed")
         )
         with pytest.raises(error, match=says):
             select_model(larger_mixture, **options)

@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit
 
 import rankbook as rb
 from rankbook import metrics
-from rankbook.estimators.rankrls import RankRLSCV, choose_entry
+from rankbook.estimators.rankrls import RankRLSCV
 from rankbook.kernels.kernel import Kernel
 from rankbook.preferences.sums import query_totals
 from rankbook.problems.rankrls_statistics import StatisticsSolver
@@ -571,19 +571,6 @@ def test_metrics_by_function(tied_queries):
         X, y, qid=qid
     )
     assert model.best_value_ == model.cv_values_.max()  # greater is better
-
-
-def test_equal_values_take_the_largest_lambda_and_the_smallest_gamma():
-    assert choose_entry(np.zeros((3, 3)), np.array([1.0, 3.0, 2.0]), [0.5, 0.1, 0.2], False) == (
-        1,
-        1,
-    )
-    assert choose_entry(
-        np.array([[0.3, 0.3], [0.3 + 1e-15, 0.3]]), np.array([1.0, 2.0]), [2.0, 1.0], False
-    ) == (1, 1)
-    assert choose_entry(
-        np.array([[0.3, 0.4], [0.2, 0.4]]), np.array([1.0, 2.0]), [2.0, 1.0], True
-    ) == (1, 1)
 
 
 def test_mean_of_queries_with_different_numbers_of_pairs():

@@ -14,17 +14,12 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 import rankbook as rb
 from rankbook import metrics
-from rankbook.estimators.ranksvm import (
-    RankSVMCV,
-    choose_by_folds,
-    fold_values,
-    mean_curve,
-    rescale,
-)
+from rankbook.estimators.ranksvm import RankSVMCV
 from rankbook.kernels.kernel import Kernel
 from rankbook.registry.solve import solve
 from rankbook.selection.curve import ValidationCurve
 from rankbook.selection.folds import make_folds
+from rankbook.selection.search import align_curves, choose_from_curves, mean_curve, rescale
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +268,7 @@ def curve_of(breaks, values, maximize=False):
 
 def test_means_by_hand():
     a, b = curve_of([np.inf, 8, 2, 0], [1, 0, 2]), curve_of([np.inf, 4, 2, 1], [0, 1, 3])
-    breaks, values = fold_values([a, b])
+    breaks, values = align_curves([a, b])
     assert breaks.tolist() == [np.inf, 8, 4, 2, 1] and values.tolist() == [
         [1, 0, 0, 2],
         [0, 0, 1, 3],
@@ -313,9 +308,9 @@ def test_a_fold_that_ended_early_ends_the_mean():
 
 def test_one_standard_error_of_a_single_fold(mixture):
     curve = curve_of([np.inf, 4, 1], [0, 1])
-    assert np.isnan(choose_by_folds(curve, [curve], "widest")[1])
+    assert np.isnan(choose_from_curves([[curve]], [None], "widest").error)
     with pytest.raises(ValueError, match="one fold only"):
-        choose_by_folds(curve, [curve], "one_se")
+        choose_from_curves([[curve]], [None], "one_se")
 
 
 # Folds

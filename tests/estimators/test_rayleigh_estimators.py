@@ -16,7 +16,6 @@ import rankbook as rb
 from rankbook.estimators.rayleigh import (
     RayleighRanker,
     RayleighRankerCV,
-    choose_simplest,
     first_directions,
     fold_areas,
     grid_coefficients,
@@ -471,22 +470,6 @@ def test_jobs_make_no_difference(half_labelled):
     a, b = (RayleighRankerCV(**GRID, random_state=0, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
     assert np.array_equal(a.fold_values_, b.fold_values_) and np.array_equal(
         a.predict(X), b.predict(X)
-    )
-
-
-def test_equal_values_take_the_simplest():
-    grid = dict(
-        lams=[1.0, 5.0], manifold_weights=[9.0, 0.0], n_components=[20, 10], gammas=[3.0, 1.0]
-    )
-    assert choose_simplest(np.ones((2, 2, 2, 2)), grid) == (1, 1, 1, 1)
-    values = np.zeros((2, 2, 2, 2))
-    values[0, 0, 0, 0] = values[0, 1, 0, 1] = 1.0
-    assert choose_simplest(values, grid) == (0, 1, 0, 1)
-    assert choose_simplest(np.ones((1, 1, 1, 1)), dict(a=[1.0], b=[0.0], c=[None], d=[None])) == (
-        0,
-        0,
-        0,
-        0,
     )
 
 

@@ -1,0 +1,325 @@
+"""Model selection: curves of paths, tables of grids, and one rule that chooses among them.
+
+All estimators with cross-validation and ``rankbook select`` choose by the same rule:
+
+1. The best value. Values that differ by at most 1e-12 are equal, because sums of weights round.
+2. Of equally good models that with the smallest gamma; None counts as the smallest.
+3. Of the best lambdas of this model the middle of the widest interval, and of equally wide
+   intervals that of the largest lambdas. The lambdas of a grid are intervals without width, so the
+   largest is chosen.
+4. In a table with more parameters the smallest value of each, in the order of the table.
+
+The rules "largest" and "one_se" change only the third step. The chapter
+:doc:`/book/choosing_lambda` explains the rule, and the lambda of a refit on more data.
+"""
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base.errors import ArgumentError
+from ..base.progress import for_worker
+from ..registry.choice import choose_solver
+from ..registry.plugins import of_paths
+from ..registry.solve import solve_path
+from ..registry.solver import auto_options
+from .curve import VALUE_TOL, ValidationCurve, largest_within, validation_curve
+
+
+def choose_best(values, *sizes, maximize=False):
+    """Choose the best entry of a table, and of equal entries the one with the smallest sizes.
+
+    Parameters
+    ----------
+    values : array-like of shape (a, b, ...)
+    *sizes : sequences of float or None, of lengths a, b, ...
+        For each axis the sizes of its entries. The last axis counts first, then the others in
+        their order.
+    maximize : bool, default False
+
+    Returns
+    -------
+    tuple of int
+        The index of the entry.
+    """
+    cost = -np.asarray(values) if maximize else np.asarray(values)
+    equal = np.argwhere(cost <= cost.min() + VALUE_TOL).tolist()
+    sizes = [[-np.inf if size is None else size for size in axis] for axis in sizes]
+    return tuple(min(equal, key=lambda at: np.roll([s[i] for s, i in zip(sizes, at)], 1).tolist()))
+
+
+def choose_from_table(values, lams, *parameters, maximize=False):
+    """Choose an entry of a table of values on a grid.
+
+    Parameters
+    ----------
+    values : ndarray of shape (l, ..., g)
+    lams : array-like of shape (l,)
+    *parameters : sequences of float or None
+        The values of the other parameters, of which gamma is the last.
+    maximize : bool, default False
+
+    Returns
+    -------
+    tuple of int
+        The index of the entry.
+    """
+    return choose_best(values, -np.asarray(lams), *parameters, maximize=maximize)
+
+
+class Choice(NamedTuple):
+    """A chosen model and lambda.
+
+    Attributes
+    ----------
+    at : int
+        Number of the chosen model.
+    curves : list of ValidationCurve
+        The mean curve of each model.
+    lam : float
+    error : float
+        Standard error of the mean at the middle of its widest best interval; NaN if unknown.
+    """
+
+    at: int
+    curves: list
+    lam: float
+    error: float
+
+
+def choose_from_curves(folds, gammas, rule="widest", error=None):
+    """Choose a model and a lambda from the curves of folds.
+
+    Parameters
+    ----------
+    folds : list of lists of ValidationCurve
+        For each model the curves of its folds, or the only curve of a given split.
+    gammas : sequence of float or None
+        The gamma of each model, or None.
+    rule : {"widest", "largest", "one_se"}, default "widest"
+    error : function, optional
+        Returns the standard error of a model at a lambda, for a single fold.
+
+    Returns
+    -------
+    Choice
+    """
+    curves = [mean_curve(each) for each in folds]
+    (at,) = choose_best([c.optimum for c in curves], gammas, maximize=curves[0].maximize)
+    curve, spread = curves[at], np.nan
+    lam = curve.choose()
+    values = [one.at(lam) for one in folds[at]]
+    if len(values) > 1:
+        spread = float(np.std(values, ddof=1) / np.sqrt(len(values)))
+    elif error is not None:
+        spread = error(at, lam)
+    if rule != "one_se":
+        return Choice(at, curves, curve.choose(rule), spread)
+    if np.isnan(spread):
+        raise ArgumentError("rule is 'one_se', but cv has one fold only", "at least two")
+    return Choice(at, curves, largest_within(curve, spread), spread)
+
+
+def follow_path(problem, solver, lam_min=None, progress=False, **options):
+    """Compute the path of a problem, at least down to its first breakpoint.
+
+    Returns
+    -------
+    path : SolutionPath
+    follower : str, type or instance
+        The solver, or the class that "auto" chose.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the path was interrupted, because part of a path does not determine the best lambda.
+    """
+    if lam_min is not None:
+        lam_min = min(lam_min, getattr(problem, "lam_max", np.inf)) or None
+    chosen = choose_solver(problem, solver, "path", progress=progress, **options)
+    path = solve_path(problem, lam_min, of_paths(chosen, progress))
+    if path.status == "interrupted" and "reason" not in path.info:
+        raise KeyboardInterrupt
+    return path, solver if auto_options(solver) is None else type(chosen)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A path on a training part and its curve on a validation part.
+
+    Attributes
+    ----------
+    path : SolutionPath
+    curve : ValidationCurve
+    follower : str, type or instance
+        The solver of the path, or the class that "auto" chose.
+    seconds : dict
+        Elapsed time of "path" and "curve"; extensions of the path count as "curve".
+    gamma : float or None
+        The parameter of the kernel, or None.
+    """
+
+    path: Any
+    curve: ValidationCurve
+    follower: Any
+    seconds: dict
+    gamma: float | None = None
+
+    @property
+    def width(self):
+        """Ratio of the ends of the widest best interval; at least 1.
+
+        An interval is cut off a decade beyond the outermost breakpoints.
+        """
+        ends = self.curve.scale[0] / 10, self.curve.scale[1] * 10
+        low, high = np.clip(np.array(self.curve.best).T, *ends)
+        return float((high / low).max())
+
+
+def evaluate_path(problem, X_val, target, solver, lam_min=None, how=None, extend=False, **options):
+    """Compute the path of a problem and its curve on validation items.
+
+    Parameters
+    ----------
+    problem : Problem
+    X_val, target
+        Items and preferences or scores as for :func:`rankbook.validation_curve`.
+    solver : str, type or instance
+    lam_min : float > 0, optional
+        End of the path.
+    how : dict, optional
+        Further arguments of :func:`rankbook.validation_curve`.
+    extend : bool, default False
+        Whether to resume a path of "newton" that ended at its default end, by three powers of ten
+        at a time, as long as the curve decreases and its end is among the best lambdas.
+    **options
+        Further arguments of :func:`follow_path`.
+
+    Returns
+    -------
+    Candidate
+    """
+    start = perf_counter()
+    path, follower = follow_path(problem, solver, lam_min, **options)
+    middle = perf_counter()
+    curve = validation_curve(path, X_val, target, **how or {})
+    falls = extend and lam_min is None and hasattr(path, "resume")
+    while falls and path.status == "lam_min" and curve.best[-1][0] <= path.domain[0]:
+        path, before = path.resume(1e-3 * path.domain[0]), curve
+        curve = validation_curve(path, X_val, target, **how or {})
+        falls = curve.minimum < before.minimum
+    seconds = dict(path=middle - start, curve=perf_counter() - middle)
+    return Candidate(path, curve, follower, seconds)
+
+
+def restrict(curve, lam_min=None, lam_max=None):
+    """Restrict a validation curve to a part of its range.
+
+    Raises
+    ------
+    ValueError
+        If the range does not overlap the curve.
+    """
+    low, high = max(float(curve.breaks[-1]), lam_min or 0.0), lam_max or np.inf
+    if low >= high:
+        raise ArgumentError(
+            f"lam_max is {high!r}", f"a number above {low!r}, the lower end of the path or lam_min"
+        )
+    inside = np.flatnonzero((curve.breaks[1:] < high) & (curve.breaks[:-1] > low))
+    breaks = np.clip(curve.breaks[inside[0] : inside[-1] + 2], low, high)
+    scale = tuple(float(end) for end in np.clip(curve.scale, low, high))
+    return replace(curve, breaks=breaks, values=curve.values[inside], scale=scale)
+
+
+def rescale(curve, factor):
+    """The curve over factor * lambda."""
+    scale = tuple(float(end) * factor for end in curve.scale)
+    return replace(curve, breaks=curve.breaks * factor, scale=scale)
+
+
+def align_curves(curves):
+    """Write some curves with the breaks of all of them.
+
+    Parameters
+    ----------
+    curves : list of ValidationCurve
+        With one upper end.
+
+    Returns
+    -------
+    breaks : ndarray of shape (s + 1,), decreasing to the highest lower end
+    values : ndarray of shape (len(curves), s)
+    """
+    end = max(one.breaks[-1] for one in curves)
+    inner = np.unique(np.concatenate([one.breaks[1:-1] for one in curves]))[::-1]
+    inner = inner[inner > end]
+    values = [np.r_[one.values[0], one.at(inner)] for one in curves]  # at a break: the value below
+    return np.r_[curves[0].breaks[0], inner, end], np.array(values)
+
+
+def mean_curve(curves):
+    """Compute the mean of some curves exactly. O(K s log s) for s breaks in all.
+
+    Parameters
+    ----------
+    curves : list of ValidationCurve
+        All to be minimised, or all to be maximised.
+
+    Returns
+    -------
+    ValidationCurve
+    """
+    breaks, values = align_curves(curves)
+    mean = values.mean(axis=0)
+    keep = np.flatnonzero(np.r_[True, np.abs(np.diff(mean)) > VALUE_TOL])
+    scale = min(one.scale[0] for one in curves), max(one.scale[1] for one in curves)
+    breaks = np.r_[breaks[keep], breaks[-1]]
+    return replace(curves[0], breaks=breaks, values=mean[keep], scale=scale)
+
+
+def grid_curve(lams, values, metric, maximize):
+    """Make a curve of the values (l,) at some lambdas (l,), each for those nearest to it."""
+    lams, first = np.unique(lams, return_index=True)
+    lams, values = lams[::-1], values[first[::-1]]
+    keep = np.flatnonzero(np.r_[True, np.abs(np.diff(values)) > VALUE_TOL])
+    middles = np.sqrt(lams[keep[1:]] * lams[keep[1:] - 1])
+    name = getattr(getattr(metric, "func", metric), "__name__", str(metric))
+    ends, scale = np.r_[np.inf, middles, 0.0], (float(lams[-1]), float(lams[0]))
+    return ValidationCurve(ends, values[keep], scale, maximize, exact=False, metric=name)
+
+
+def value_by_other_folds(folds, choose, value):
+    """Compute the mean value of folds, each at what the other folds choose.
+
+    Parameters
+    ----------
+    folds : list
+    choose : function
+        Returns the choice of a list of folds.
+    value : function
+        Returns the value of a fold for a choice.
+
+    Returns
+    -------
+    float
+    """
+    others = ([*folds[:f], *folds[f + 1 :]] for f in range(len(folds)))
+    return float(np.mean([value(one, choose(rest)) for one, rest in zip(folds, others)]))
+
+
+def run_parallel(function, arguments, n_jobs=None, progress=False):
+    """Call a function with each of some tuples of arguments, in parallel by joblib.
+
+    `progress` shows a bar over the calls.
+    """
+    from joblib import Parallel
+
+    jobs = [for_worker(function)(*each) for each in arguments]
+    if not progress:
+        return Parallel(n_jobs=n_jobs)(jobs)
+    from tqdm.auto import tqdm
+
+    running = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    return list(tqdm(running, total=len(jobs), unit=" folds", leave=False))
