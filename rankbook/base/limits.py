@@ -43,7 +43,7 @@ def _lines(path):
 
 def available_memory():
     """Bytes that this process may still allocate by the smallest of all limits, or infinity."""
-    meminfo = dict(line.split()[:2] for line in _lines(f"{PROC}/meminfo"))
+    meminfo = dict([line.split()[:2] for line in _lines(f"{PROC}/meminfo")])
     if "MemAvailable:" in meminfo:
         rooms = [1024 * int(meminfo["MemAvailable:"])]
     elif hasattr(os, "sysconf") and {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= os.sysconf_names.keys():
@@ -62,7 +62,7 @@ def available_memory():
             for most in _lines(f"{folder}/{limit}"):
                 if most != "max" and int(most) < UNLIMITED:
                     used = int(_lines(f"{folder}/{usage}")[0])
-                    stat = dict(line.split() for line in _lines(f"{folder}/memory.stat"))
+                    stat = dict([line.split() for line in _lines(f"{folder}/memory.stat")])
                     rooms.append(int(most) - used + int(stat.get(cache, 0)))
     for kind, column in ((RLIMIT_AS, 0), (RLIMIT_DATA, 5)):
         if kind is not None and (most := getrlimit(kind)[0]) != RLIM_INFINITY:

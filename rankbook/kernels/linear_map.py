@@ -305,7 +305,7 @@ class KernelMap(SetOnce):
         """
         return self.function(coef).predict(X_new)
 
-    @property
+    @cached_property
     def is_factored(self) -> bool:
         """Whether the kernel is linear, so that X is a factor: K = X X'."""
         return self.kernel.name == "linear"

@@ -146,12 +146,11 @@ def sets_at(events, first, lam):
 
 
 # %% ../../nbs/paths/exact.ipynb #sets-c008
-def _active_rows(problem, A):
-    """P_A K (|A|, n), and H_AA, for the free preferences A (ints).
+def _active_rows(problem, a, b):
+    """P_A K (|A|, n), and H_AA, for the free preferences A of items a over b.
 
     For a linear kernel the first is P_A X (|A|, d).
     """
-    a, b = problem.prefs.ends(A)
     if problem.is_factored:
         Z = problem.X[a] - problem.X[b]
         return Z, Z @ Z.T
@@ -203,20 +202,25 @@ class PathDual:
     ----------
     free : ndarray
         Multipliers of the free preferences, initially 0.
+    weight, margin : ndarray
+        Weights and margins of the free preferences.
+    weights, margins : ndarray of shape (m,)
+        Weights and margins of all preferences.
     """
 
     def __init__(self, path, count, A):
         self.path, self.prefs, self.count, self.A = path, path.problem.prefs, count, A
         self.ends, self.free = self.prefs.ends(A), np.zeros(A.size)
-        self.weight, self.margin = self.prefs.weight[A], self.prefs.margin[A]
-        self.is_equal = distinct(self.prefs.weight).size < 2  # then sums of weights are exact
+        self.weights, self.margins = self.prefs.weight, self.prefs.margin
+        self.weight, self.margin = self.weights[A], self.margins[A]
+        self.is_equal = distinct(self.weights).size < 2  # then sums of weights are exact
         if self.is_equal:
             self.base = path.sums_after(count)
 
     def listed(self):
         """The multipliers (m,). O(m + T)."""
         at_bound = self.path.sets_after(self.count) == AT_BOUND
-        dual = np.where(at_bound, self.prefs.weight, 0.0)
+        dual = np.where(at_bound, self.weights, 0.0)
         dual[self.A] = self.free
         return dual
 
@@ -228,9 +232,9 @@ class PathDual:
 
     def linear(self):
         """The sum of multipliers times margins."""
-        if self.is_equal and distinct(self.prefs.margin).size < 2:
+        if self.is_equal and distinct(self.margins).size < 2:
             return self.base[-1] + self.free @ self.margin
-        return self.listed() @ self.prefs.margin
+        return self.listed() @ self.margins
 
 
 def _answer_at(path, lam):
@@ -244,7 +248,7 @@ def _answer_at(path, lam):
     count = count_above(path.events, lam)
     dual = PathDual(path, count, path.free_at(count))
     A, a, b, margin, inside = dual.A, *dual.ends, dual.margin, slice(None)
-    (rows, H), solve = _active_rows(problem, A), None
+    (rows, H), solve = _active_rows(problem, a, b), None
     spread = lambda v: rmatvec(problem.X, v) if problem.is_factored else v
     if A.size:
         solve, L = _solver_of(H)
@@ -282,7 +286,7 @@ def solution_at(path, lam):
     dual = PathDual(path, len(path.events), path.free_at(len(path.events)))
     coef = np.zeros(prefs.n_items)
     if dual.A.size:
-        solve, L = _solver_of(_active_rows(problem, dual.A)[1])
+        solve, L = _solver_of(_active_rows(problem, *dual.ends)[1])
         lower = 0.0 if separable else -np.inf
         mu = _into_box(L, solve(dual.margin), lower, np.inf)
         coef = item_sums(*dual.ends, mu, coef.size)
@@ -516,7 +520,7 @@ class RegularizationPath(SolutionPath):
 
     def sets_after(self, count: int) -> np.ndarray:
         """The set (m,) of each preference after `count` events. O(m + count)."""
-        sets, events = first_sets(self.problem.prefs), self.events[:count]
+        sets, events = self._first_sets.copy(), self.events[:count]
         sets[events["pair"]] = events["to"]  # the last event of a pair counts
         return sets
 
@@ -536,10 +540,14 @@ class RegularizationPath(SolutionPath):
         return np.union1d(free, np.setdiff1d(active, pairs)).astype(np.int64)
 
     @cached_property
+    def _first_sets(self):
+        return first_sets(self.problem.prefs)
+
+    @cached_property
     def _sums(self):
         prefs = self.problem.prefs
         each = np.broadcast_to(distinct(prefs.weight) * distinct(prefs.margin), len(prefs))
-        return [np.r_[first_sums(prefs), each.sum(where=first_sets(prefs) == AT_BOUND)]]
+        return [np.r_[first_sums(prefs), each.sum(where=self._first_sets == AT_BOUND)]]
 
     def sums_after(self, count: int) -> np.ndarray:
         """P' c and c' delta (n + 1,), summed over the preferences at bound after `count` events.
@@ -758,6 +766,8 @@ class Gauge:
         self.first, self.copies = (np.arange(n),) * 2 if all_differ else (first, copies.ravel())
         self.K = K if all_differ else K[np.ix_(first, first)]
         self.squares = self.K**2
+        prefs = problem.prefs
+        self.better, self.worse = self.copies[prefs.better], self.copies[prefs.worse]
 
     def gap(self, path, lam):
         """The gap of the solution of a path at lam > 0, divided by max(1, abs(primal))."""
@@ -769,10 +779,10 @@ class Gauge:
         if problem.is_factored and prefs.is_counted and len(prefs) > LISTED:
             loss = problem.summed.evaluate(f, problem.loss.derivative).loss
         else:
-            short = prefs.margin - prefs.matvec(f)
-            loss = prefs.weight @ np.maximum(0.0, short)
+            short = dual.margins - prefs.matvec(f)
+            loss = dual.weights @ np.maximum(0.0, short)
             if not problem.is_factored:
-                noise = self.matrix_noise(lam, coef, dual.listed(), sums, short)
+                noise = self.matrix_noise(lam, coef, dual, sums, short)
         primal = lam / 2 * square + loss
         lower = linear - lam / 2 * square - self.sums_error(lam, error, f)
         return float((abs(primal - lower) + noise) / max(1.0, abs(primal)))
@@ -786,14 +796,16 @@ class Gauge:
 
     def matrix_noise(self, lam, coef, dual, sums, short):
         """Estimated change of the gap by the rounding errors of the entries of K."""
-        prefs, eps = self.problem.prefs, np.finfo(float).eps
+        eps = np.finfo(float).eps
         v, beta = np.bincount(self.copies, sums), np.bincount(self.copies, coef)
         scores = eps * np.sqrt(self.squares @ beta**2)
-        better, worse = self.copies[prefs.better], self.copies[prefs.worse]
-        eta = np.where(better == worse, 0.0, np.hypot(scores[better], scores[worse]))
-        share = lambda t: prefs.weight * np.maximum(0.0, t) - dual * t
-        kinks = np.maximum(share(short + eta), share(short - eta)) - share(short)
-        return kinks.sum() + eps * np.sqrt(v**2 @ (self.squares @ v**2)) / (2 * lam)
+        lengths = np.hypot(scores[self.better], scores[self.worse])
+        eta = np.where(self.better == self.worse, 0.0, lengths)
+        t = np.array([short + eta, short - eta, short])
+        up, down, here = dual.weights * np.maximum(0.0, t) - dual.listed() * t
+        return (np.maximum(up, down) - here).sum() + eps * np.sqrt(v**2 @ (self.squares @ v**2)) / (
+            2 * lam
+        )
 
     def is_good(self, path, lam):
         """Whether the gap of the solution at lam is small enough.

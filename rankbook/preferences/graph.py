@@ -1090,12 +1090,12 @@ class Preferences(SetOnce):
     @property
     def better(self) -> np.ndarray:
         """(m,) int32: the preferred item of each preference."""
-        return self._list()[0]
+        return (self._pairs or self._list())[0]
 
     @property
     def worse(self) -> np.ndarray:
         """(m,) int32: the other item of each preference."""
-        return self._list()[1]
+        return (self._pairs or self._list())[1]
 
     def ends(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the better and the worse items of some preferences.
@@ -1124,10 +1124,10 @@ class Preferences(SetOnce):
     @property
     def weight(self) -> np.ndarray:
         """(m,) float64: the cost c of violating each preference."""
-        items, levels, weight = self.better_weight, self.level_weight, self._weight
-        if weight is None and (items is not None or levels is not None):
+        weight, items = self._weight, self.better_weight
+        if weight is None and (items is not None or self._level_weight is not None):
             k, l = self.better, self.worse
-            found = 1.0 if levels is None else levels.of(k, l)
+            found = 1.0 if self._level_weight is None else self.level_weight.of(k, l)
             found = found if items is None else items[k] * self.worse_weight[l] * found
             weight = self._weight = locked(found)
         return equal_numbers(self._m) if weight is None else weight
