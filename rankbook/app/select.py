@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.status import Status
 from ..base.validation import as_matrix, as_positive, as_vector, unknown_name
 from ..data.blocks import Blocks, CheckedBlock
 from ..data.split import PreferredItems, prepare
@@ -219,11 +220,11 @@ class ModelSelection:
         and its predictions confirm the curve.
         """
         path, certificate, notes = self.best.path, self.solution.certificate, []
-        if path.status not in ("complete", "lam_min", "rounding"):
-            reason = f", {path.info['reason']}" if "reason" in path.info else ""
+        if path.status not in (Status.COMPLETE, Status.LAM_MIN, Status.ROUNDING):
+            reason = path.info.get("reason", path.status.sentence)
             notes.append(
-                f"The path ended early, at lambda {path.domain[0]:.6g} ({path.status}{reason}); "
-                "no smaller lambda was considered."
+                f"The path ended early, at lambda {path.domain[0]:.6g}: {reason}. "
+                "No smaller lambda was considered."
             )
         start = getattr(path.problem, "lam_max", np.inf)
         if start and self.best.curve.breaks[-1] >= start:

@@ -783,7 +783,7 @@ class RankSVMCV(Ranker):
             gamma_curves_=chosen.curves,
             curve_=curve,
             fold_curves_=curves[chosen.at],
-            fold_status_=[one.status for one in part],
+            fold_status_=[str(one.status) for one in part],
             path_solver_=part[0].solver,
             best_=curve.best,
             standard_error_=chosen.error,

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.ownership import Seal, SetOnce, locked, own
+from ..base.status import Status
 from ..base.tables import printable
 from ..base.types import File, Items
 from ..base.validation import as_choice, as_positive, require_kind
@@ -96,7 +97,7 @@ class End(IntEnum):
         Explanation of a numerical problem.
     """
 
-    def __new__(cls, value, status="numerical", sentence=None):
+    def __new__(cls, value, status=Status.NUMERICAL, sentence=None):
         """A member equal to its number."""
         member = int.__new__(cls, value)
         member._value_, member.status, member.sentence = value, status, sentence
@@ -104,12 +105,16 @@ class End(IntEnum):
 
     LOG_FULL = 0, None  # the list of events is full
     ROOM_FULL = 1, None  # too many free preferences for the allocated arrays
-    COMPLETE = 2, "complete"
-    LAM_MIN = 3, "lam_min"
-    STALLED = 4, "numerical", "too many events in a row without progress"
-    DRIFTED = 5, "numerical", "rounding errors of the scores exceed a thousandth of a margin"
-    SINGULAR = 6, "numerical", "the system of the free preferences is singular to rounding"
-    UNBOUNDED = 7, "numerical", "an unbounded edge, which can only be a rounding error"  # simplex
+    COMPLETE = 2, Status.COMPLETE
+    LAM_MIN = 3, Status.LAM_MIN
+    STALLED = 4, Status.NUMERICAL, "too many events in a row without progress"
+    DRIFTED = 5, Status.NUMERICAL, "rounding errors of the scores exceed a thousandth of a margin"
+    SINGULAR = 6, Status.NUMERICAL, "the system of the free preferences is singular to rounding"
+    UNBOUNDED = (
+        7,
+        Status.NUMERICAL,
+        "an unbounded edge, which can only be a rounding error",
+    )  # simplex
 
 
 LOG_FULL, ROOM_FULL, COMPLETE, LAM_MIN, STALLED, DRIFTED, SINGULAR, UNBOUNDED = map(int, End)
@@ -305,11 +310,11 @@ class SolutionPath:
         Breakpoints of the path, strictly decreasing.
     domain : (float, float)
         The path has solutions for lower < lam < upper.
-    status : str
-        "complete" (down to 0), "lam_min", "max_events", "interrupted", "rounding" (below the
-        domain, double precision cannot represent the solution; see :func:`trusted`) or
-        "numerical" (another numerical problem). For the last two ``info["reason"]`` has an
-        explanation.
+    status : Status
+        Why the path ends: "complete" (down to 0), "lam_min", "max_events", "interrupted",
+        "rounding" (below the domain, double precision cannot represent the solution; see
+        :func:`trusted`) or "numerical" (another numerical problem). ``status.sentence`` says it in
+        words, and ``info["reason"]`` has details of the last two.
     solver : str
         Name and version of the solver.
     info : dict
@@ -331,7 +336,7 @@ class SolutionPath:
     problem: Any
     breakpoints: np.ndarray
     domain: tuple[float, float]
-    status: str
+    status: Status
     solver: str
     info: dict[str, Any]
     tol: float | None = None
@@ -345,7 +350,7 @@ class SolutionPath:
         lam_end: float,
         info: dict[str, Any] | None = None,
     ) -> None:
-        self.problem, self.status = problem, status
+        self.problem, self.status = problem, Status(status)
         if breakpoints is not None:  # otherwise a subclass computes them on request
             self.breakpoints = own(breakpoints)
         self.domain = (float(lam_end), np.inf)
@@ -395,7 +400,7 @@ class SolutionPath:
         solver that may be more accurate.
         """
         lam, end = as_positive("lam", lam, zero=True), self.domain[0]
-        if lam >= end or self.status not in ("rounding", "numerical"):
+        if lam >= end or self.status not in (Status.ROUNDING, Status.NUMERICAL):
             return self.solution(lam)
         ranks = self.problem.is_factored and not hasattr(self.problem, "classes_")
         deeper = "newton" if ranks else "qp"
@@ -573,7 +578,7 @@ class RegularizationPath(SolutionPath):
         return found
 
     def cut(
-        self, lam_end: float, status: str = "lam_min", reason: str = ""
+        self, lam_end: float, status: str = Status.LAM_MIN, reason: str = ""
     ) -> "RegularizationPath":
         """The part of the path above `lam_end` >= 0. It cannot be resumed."""
         lam_end = as_positive("lam_end", lam_end, zero=True)
@@ -628,7 +633,7 @@ class RegularizationPath(SolutionPath):
             as_positive("lam_min", lam_min)
         for option in options:
             as_choice("option", option, ("max_events", "progress", "stop"))
-        if self.status == "complete":
+        if self.status == Status.COMPLETE:
             return self
         if self.continuation is None:
             why = self.info.get("reason", "its solver did not store its state")
@@ -720,7 +725,7 @@ def in_domain(path, lam):
     lam = as_positive("lam", lam, zero=path.domain[0] == 0)
     if lam < path.domain[0]:
         raise ArgumentError(
-            f"lam is {lam!r}, below the end of this path ({path.status})",
+            f"lam is {lam!r}, below the end of this path: {path.status.sentence}",
             f"lam >= {path.domain[0]!r}",
         )
     return lam
@@ -880,7 +885,7 @@ def trusted(path):
     gauge, top = Gauge(path.problem), path.problem.lam_max
     if top == 0:
         reason = "the kernel matrix is 0 to rounding where preferences act"
-        return path if gauge.gradient_is_zero() else path.cut(gauge.level, "rounding", reason)
+        return path if gauge.gradient_is_zero() else path.cut(gauge.level, Status.ROUNDING, reason)
     while not all(gauge.is_good(path, lam) for lam in measured_at(path, gauge.level)):
         low = path.domain[0]
         whole = path.cut(max(low, DEPTH * top), path.status, "")
@@ -898,12 +903,12 @@ def trusted(path):
         rounded = bad <= gauge.level and gauge.gap(whole, end) <= TOL
         limit = TOL if bad > gauge.level else DEEP
         reason = f"below, rounding errors take the relative gap above {limit:g}"
-        status = "rounding" if rounded else "numerical"
+        status = Status.ROUNDING if rounded else Status.NUMERICAL
         path = path.cut(end, status, path.info.get("reason", reason))
         if end <= low:
             return path
-    ends_early = path.status == "numerical" and path.domain[0] <= gauge.level
-    return path.cut(path.domain[0], "rounding", path.info["reason"]) if ends_early else path
+    ends_early = path.status == Status.NUMERICAL and path.domain[0] <= gauge.level
+    return path.cut(path.domain[0], Status.ROUNDING, path.info["reason"]) if ends_early else path
 
 
 # %% ../../nbs/paths/exact.ipynb #l005

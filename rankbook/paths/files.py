@@ -7,6 +7,7 @@ import numpy as np
 from ..base.errors import a_type
 from ..base.files import Storable, Unstorable, save_values
 from ..base.ownership import locked
+from ..base.status import Status
 from ..base.validation import as_positive
 from ..kernels.kernel import Kernel
 from ..kernels.neighbours import SEARCHES
@@ -392,8 +393,8 @@ def save_path(path, file, form, **parts):
     OSError
         If the file cannot be written.
     """
-    said = {name: getattr(path, name) for name in ("problem", "status", "info", "solver", "tol")}
-    said |= dict(form=form, lam_end=path.domain[0])
+    said = {name: getattr(path, name) for name in ("problem", "info", "solver", "tol")}
+    said |= dict(form=form, lam_end=path.domain[0], status=str(path.status))
     try:
         save_values(file, KIND, storables(), said | parts)
     except Unstorable as error:
@@ -461,14 +462,13 @@ def unpack_spectrum(left, values, right, p, k):
     return spectrum
 
 
-STATUSES = ("complete", "lam_min", "max_events", "interrupted", "rounding", "numerical")
-
-
 def check_said(status, lam_end, info, solver, tol):
     """Refuse inconsistent facts of a path in a file."""
     lam_end = as_positive("lam_end", lam_end, zero=True)
-    demand(status in STATUSES, f"status is {status!r}")
-    demand((lam_end > 0) != (status == "complete"), f"status is {status!r} and lam_end {lam_end}")
+    demand(status in [*Status], f"status is {status!r}")
+    demand(
+        (lam_end > 0) != (status == Status.COMPLETE), f"status is {status!r} and lam_end {lam_end}"
+    )
     demand(isinstance(info, dict), "info is no dict")
     demand(isinstance(solver, str) and solver.isprintable(), f"solver is {solver!r}")
     demand(tol is None or as_positive("tol", tol), "tol")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.ownership import locked, own
+from ..base.status import Status
 from ..base.types import File
 from ..base.validation import as_positive
 from ..kernels.items import matvec, rmatvec
@@ -216,7 +217,7 @@ class RangePath(SolutionPath):
         self.answers, self.ends, self.tol = tuple(answers), locked(ends), eps
         self.follower = follower  # the solver that `resume` calls
         self.lams = locked(np.array([answer.lam for answer in answers]))
-        status = "lam_min" if ends[-1] <= lam_min else "numerical"
+        status = Status.LAM_MIN if ends[-1] <= lam_min else Status.NUMERICAL
         info = dict(solves=len(answers), eps=eps)
         super().__init__(problem, ends[:-1], status, float(ends[-1]), info)
 
@@ -241,7 +242,7 @@ class RangePath(SolutionPath):
             If lam_min is not below the end of this path, or rounding errors ended it.
         """
         end = self.domain[0]
-        if self.status != "lam_min":
+        if self.status != Status.LAM_MIN:
             raise ValueError(f"this path ({self.status}) ends at {end!r} and cannot be resumed.")
         if as_positive("lam_min", lam_min) >= end:
             raise ArgumentError(
@@ -302,7 +303,7 @@ class RangePath(SolutionPath):
             own_facts, sums = dict(zip(OWN, row)), dict(zip(SUMMED, row[len(OWN) :]))
             slopes = Sums(**sums, score_gradient=None, bands=None)
             found.append(Answer(coef=coef, slopes=slopes, **own_facts))
-        lam_min = ends[-1] if facts["status"] == "lam_min" else 0.0
+        lam_min = ends[-1] if facts["status"] == Status.LAM_MIN else 0.0
         return cls(problem, found, ends, eps, lam_min, follower)
 
 

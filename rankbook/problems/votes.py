@@ -18,7 +18,6 @@ from ..preferences.votes import ranked
 from .certificate import Certificate
 from .scale import components
 
-
 # %% ../../nbs/problems/votes.ipynb #vo06
 BLOCK = 1 << 15  # votes handled together, so that their numbers stay in the processor's cache
 
@@ -103,7 +102,6 @@ def sweep(place, weight, points, tied, features, inverse, difference, theta, eta
         for total, each in zip(pairs, (r, h, *mixed)):
             total[low:high] += np.bincount(at, each)
     return loss, pairs, gradient, corner
-
 
 
 # %% ../../nbs/problems/votes.ipynb #vo09
@@ -648,7 +646,6 @@ def squared(S, D, Z):
         part = np.hstack([rows.toarray(), more]) if dense else rows @ Z[:n] + more @ Z[n:]
         found = found + part.T @ part
     return Z.T @ found @ Z if dense else found
-
 
 
 # %% ../../nbs/problems/votes.ipynb #vo21c

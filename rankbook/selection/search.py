@@ -21,6 +21,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.progress import for_worker
+from ..base.status import Status
 from ..registry.choice import choose_solver
 from ..registry.plugins import of_paths
 from ..registry.solve import solve_path
@@ -140,7 +141,7 @@ def follow_path(problem, solver, lam_min=None, progress=False, **options):
         lam_min = min(lam_min, getattr(problem, "lam_max", np.inf)) or None
     chosen = choose_solver(problem, solver, "path", progress=progress, **options)
     path = solve_path(problem, lam_min, of_paths(chosen, progress))
-    if path.status == "interrupted" and "reason" not in path.info:
+    if path.status == Status.INTERRUPTED and "reason" not in path.info:
         raise KeyboardInterrupt
     return path, solver if auto_options(solver) is None else type(chosen)
 
@@ -206,7 +207,7 @@ def evaluate_path(problem, X_val, target, solver, lam_min=None, how=None, extend
     middle = perf_counter()
     curve = validation_curve(path, X_val, target, **how or {})
     falls = extend and lam_min is None and hasattr(path, "resume")
-    while falls and path.status == "lam_min" and curve.best[-1][0] <= path.domain[0]:
+    while falls and path.status == Status.LAM_MIN and curve.best[-1][0] <= path.domain[0]:
         path, before = path.resume(1e-3 * path.domain[0]), curve
         curve = validation_curve(path, X_val, target, **how or {})
         falls = curve.minimum < before.minimum

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from ..base.status import Status
 from ..paths.exact import SolutionPath
 from ..registry.solve import solve_path
 from .checks import APART, TOGETHER, same_objective, within
 from .corpus import GROUPS, lambdas, made, unit_of
 from .subject import Case, CheckFailed, CheckSkipped, Subject
 
-ENDS = ("complete", "lam_min", "rounding")
+ENDS = (Status.COMPLETE, Status.LAM_MIN, Status.ROUNDING)
 ROUTES = (
     "plain",
     "copies that contradict",
@@ -54,7 +55,7 @@ def require_route(subject: Subject, path: Any, problem: Any, end: float) -> None
             f"its status is {path.status!r}, and of {len(steps)} steps from one "
             f"breakpoint to the next {np.sum(steps < 0)} go down"
         )
-    if path.status != "rounding" and path.domain[0] > 1.001 * end:
+    if path.status != Status.ROUNDING and path.domain[0] > 1.001 * end:
         raise CheckFailed(f"it ends at {path.domain[0]:.3g} and says {path.status!r}")
     for lam in where(path, end):
         if lam > path.domain[0] and path.tol is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.errors import ArgumentError
 from ...base.progress import progress_bar
+from ...base.status import Status
 from ...base.types import File
 from ...base.validation import as_positive
 from ...paths.exact import SolutionPath, in_domain
@@ -201,9 +202,9 @@ def refine(problem, lam_min, eps, solve_at):
     while True:
         below = largest_gap_below(weight, done[-1])
         if below <= eps:
-            return done, "complete", max(largest, below)
+            return done, Status.COMPLETE, max(largest, below)
         if done[-1].lam <= lam_min:
-            return done, "lam_min", largest
+            return done, Status.LAM_MIN, largest
         if not ahead:
             ahead.append(solve_at(lam_min))
         gap = largest_gap(weight, done[-1], ahead[-1])
@@ -423,7 +424,7 @@ class EpsilonSolver(Solver):
 
         with progress_bar(self.progress, "solves") as tell:
             done, status, largest = refine(problem, lam_min, 0.999 * eps, solve_at)
-        end = {"complete": 0.0, "lam_min": lam_min}[status]
+        end = {Status.COMPLETE: 0.0, Status.LAM_MIN: lam_min}[status]
         label = labels[-1] if labels else self.inner.name or type(self.inner).__name__
         info = dict(solves=len(labels), inner=label, eps=eps, largest_gap=largest)
         rows = (np.array([getattr(one, name) for one in done]) for name in PARTS)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.errors import ArgumentError
 from ...base.limits import require_memory, written_out
+from ...base.status import Status
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
 from ...kernels.items import dense, from_first, matvec, rmatvec, square_norms
@@ -539,17 +540,17 @@ def follow(piece, lam_min=0.0, max_events=None):
     try:
         while point.lam > lam_min:
             if max_events is not None and seen.events >= max_events:
-                return seen.end("max_events")
+                return seen.end(Status.MAX_EVENTS)
             if point.lam < ROUNDING * top:
-                return seen.end("rounding", "correlations below are rounding errors")
+                return seen.end(Status.ROUNDING, "correlations below are rounding errors")
             if seen.stalled > STALLED:
                 return seen.end(End.STALLED.status, End.STALLED.sentence)
             point, tied = next_point(piece, point, noise, lam_min)
             seen.add(point)
             seen.events, seen.tied = seen.events + 1, seen.tied + tied
     except ArithmeticError as error:
-        return seen.end("numerical", str(error))
-    return seen.end("lam_min" if lam_min else "complete")
+        return seen.end(Status.NUMERICAL, str(error))
+    return seen.end(Status.LAM_MIN if lam_min else Status.COMPLETE)
 
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kd005
@@ -680,7 +681,10 @@ class HomotopySolver(Solver):
         from scipy.sparse import csr_array
 
         if problem.lam_max == 0 or (lam_min or 0) >= problem.lam_max:
-            status, nothing = "lam_min" if lam_min else "complete", csr_array((1, problem.n_coef))
+            status, nothing = (
+                Status.LAM_MIN if lam_min else Status.COMPLETE,
+                csr_array((1, problem.n_coef)),
+            )
             return HomotopyPath(problem, [lam_min or 0.0], nothing, status)
         kind = LeastSquaresPiece
         if not is_kind(problem, "RankRLSProblem"):
@@ -693,9 +697,12 @@ class HomotopySolver(Solver):
         seen = follow(kind(problem), lam_min or 0.0, self.max_events)
         lams, rows = list(seen.lams), list(seen.rows)
         lams[0] = problem.lam_max
-        if seen.status == "lam_min":  # a lam_min that is lam_max but for rounding is no event
+        if seen.status == Status.LAM_MIN:  # a lam_min that is lam_max but for rounding is no event
             lams[-1] = lam_min
-        if seen.status not in ("complete", "lam_min"):  # the last one is a breakpoint and the end
+        if seen.status not in (
+            Status.COMPLETE,
+            Status.LAM_MIN,
+        ):  # the last one is a breakpoint and the end
             lams, rows = [*lams, lams[-1]], [*rows, rows[-1]]
         info = dict(events=seen.events, tied=seen.tied, largest_support=seen.largest)
         info |= dict(reason=seen.reason) if seen.reason else {}
@@ -705,7 +712,7 @@ class HomotopySolver(Solver):
         """The solution at one lambda, at the end of a path down to it."""
         lam = as_positive("lam", lam)
         path = type(self)().path(problem, lam)
-        if path.status != "lam_min":
+        if path.status != Status.LAM_MIN:
             raise ArithmeticError(
                 f"the path ended at lam = {path.domain[0]:.6g}, above {lam:.6g} "
                 f"({path.status}: {path.info.get('reason', '')})."

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...base.progress import interruptible, progress_bar
+from ...base.status import Status
 from ...paths.exact import (
     AT_BOUND,
     EVENT,
@@ -46,7 +47,7 @@ class Continuation:
     def resume(self, path, lam_min=None, max_events=None, progress=False, stop=None):
         """Continue `path` from its end; see :func:`resumed`."""
         if lam_min is None:
-            lam_min = 0.0 if path.status == "lam_min" else self.lam_min
+            lam_min = 0.0 if path.status == Status.LAM_MIN else self.lam_min
         run = resumed(path, replace(self, lam_min=float(lam_min)))
         with progress_bar(progress, "events") as tell:
             return as_path(run, interruptible(follow_on)(run, max_events, tell, stop))
@@ -204,7 +205,7 @@ def as_path(run, code):
     """The path of a run that ended with `code`."""
     events, count = run.events[: run.total], run.state.count
     if isinstance(code, str):
-        status = "interrupted" if code == "stopped" else code
+        status = Status.INTERRUPTED if code == "stopped" else code
         reason = "stop returned true" if code == "stopped" else None
     else:
         status, reason = End(code).status, End(code).sentence
@@ -218,12 +219,12 @@ def as_path(run, code):
     if reason:
         info["reason"] = reason
     walk = PathIterator(tuple(run.checkpoints[:-1] or run.checkpoints), int(count.largest))
-    goes_on = status not in ("complete", "numerical")
+    goes_on = status not in (Status.COMPLETE, Status.NUMERICAL)
     lam_end = run.options.lam_min if code == End.LAM_MIN else run.checkpoints[-1].lam
     path = RegularizationPath(
         run.problem, events, status, lam_end, walk, info, run.options if goes_on else None
     )
-    return trusted(path) if status in ("complete", "lam_min", "numerical") else path
+    return trusted(path) if status in (Status.COMPLETE, Status.LAM_MIN, Status.NUMERICAL) else path
 
 
 # %% ../../../nbs/solvers/path/run.ipynb #c025

@@ -5,6 +5,7 @@
 # %% ../../../nbs/solvers/path/solver.ipynb #c003
 from ...base.errors import ArgumentError
 from ...base.progress import progress_bar
+from ...base.status import Status
 from ...base.validation import as_count, as_positive
 from ...paths.exact import LabelPath
 from ...paths.files import demand
@@ -124,6 +125,6 @@ class PathSolver(Solver):
         """The solution at one lam, or the path's last function if rounding errors end it above; see
         :meth:`rankbook.SolutionPath.nearest`."""
         path = self.path(problem, lam)
-        if path.status == "interrupted" and "reason" not in path.info:
+        if path.status == Status.INTERRUPTED and "reason" not in path.info:
             raise KeyboardInterrupt  # a path that ends above lam is no answer
         return path.nearest(lam)

@@ -10,6 +10,7 @@ import numpy as np
 from ...base.errors import ArgumentError
 from ...base.limits import written_out
 from ...base.progress import progress_bar
+from ...base.status import Status
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
 from ...kernels.items import dense
@@ -239,7 +240,7 @@ class SimplexSolver(Solver):
         lam_min, events, total, code = lam_min or 0.0, [np.empty(0, dtype=EVENT)], 0, End.LOG_FULL
         rows = [csr_array((0, problem.n_coef))]
         if problem.lam_max == 0 or lam_min >= problem.lam_max:
-            status = "lam_min" if lam_min else "complete"
+            status = Status.LAM_MIN if lam_min else Status.COMPLETE
             return L1Path(problem, np.empty(0), events[0], rows[0], status, lam_min)
         state, pairs = start_state(problem, problem.lam_max, self.perturbation, self.seed)
         end = np.inf if self.max_events is None else self.max_events
@@ -263,10 +264,10 @@ class SimplexSolver(Solver):
             largest_perturbation=float(state.now.perturbation),
         )
         status = End(code).status
-        if status == "numerical":
+        if status == Status.NUMERICAL:
             info["reason"] = End(code).sentence
         elif code in (End.LOG_FULL, End.ROOM_FULL):
-            status, lam_end = "max_events", float(events["lam"][-1]) if total else lam_end
+            status, lam_end = Status.MAX_EVENTS, float(events["lam"][-1]) if total else lam_end
         lams, table = jumps(np.minimum(events["lam"], problem.lam_max), vstack(rows, format="csr"))
         lams[:1] = problem.lam_max
         return L1Path(problem, lams, events, table, status, lam_end, info)

@@ -1,0 +1,35 @@
+"""Why a path of solutions ends where it does."""
+
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """End of a path, equal to its name as a string.
+
+    Attributes
+    ----------
+    sentence : str
+        Explanation, to follow a colon.
+
+    Examples
+    --------
+    >>> Status("lam_min") is Status.LAM_MIN == "lam_min"
+    True
+    >>> Status.LAM_MIN.sentence
+    'it reached lam_min'
+    """
+
+    def __new__(cls, value, sentence):
+        """Return a member equal to the string `value`."""
+        member = str.__new__(cls, value)
+        member._value_, member.sentence = value, sentence
+        return member
+
+    COMPLETE = "complete", "it has the solutions for all smaller lambdas"
+    LAM_MIN = "lam_min", "it reached lam_min"
+    MAX_EVENTS = "max_events", "it has as many events as max_events allows"
+    INTERRUPTED = "interrupted", "it was interrupted"
+    ROUNDING = "rounding", "double precision cannot represent the solutions below"
+    NUMERICAL = "numerical", "rounding errors or another numerical problem ended it"
+
+    __repr__ = str.__repr__
