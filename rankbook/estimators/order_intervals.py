@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit
 from scipy.stats import norm
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -36,6 +37,7 @@ from ..problems.rankrls import MarginTarget, RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem, as_loss
 from ..problems.scale import comparison_groups
 from ..problems.smooth_losses import PairSums, SmoothPairLoss, second_derivative
+from ..problems.votes import LEAST_PHI
 from ..registry.choice import seconds_of_smooth
 from ..registry.solve import solve
 from .rank_sets import rank_ends, ranks, stepped_down
@@ -581,6 +583,16 @@ def matched_prior(known, weights, curvature):
     return float(min(most, used / square) if square > 0 else most), most
 
 
+def tie_factor(problem, f):
+    """The factor phi of the variance of votes with ties, for scores f (n,); 1 without ties."""
+    prefs = problem.prefs
+    half = tie_halves(prefs) if problem.loss.name == "logistic" else np.zeros(1, dtype=bool)
+    if not half.any() or (prefs.margin != 1).any():
+        return 1.0
+    p = expit(f[prefs.better] - f[prefs.worse])
+    return max(LEAST_PHI, 1 - prefs.weight[half].sum() / 2 / (prefs.weight @ (p * (1 - p))))
+
+
 def posterior_root(solution, X, n_pairs=0):
     """A root (p, r) of the posterior covariance of scores, and matched lambdas with their limits.
 
@@ -604,7 +616,7 @@ def posterior_root(solution, X, n_pairs=0):
     problem, lam, eps = solution.problem, solution.lam, np.finfo(float).eps
     is_linear = problem.is_factored
     f, _ = problem.evaluated(*(None, solution.weights) if is_linear else (solution.coef,))
-    bands = problem.summed.evaluate(f, problem.loss.derivative).bands
+    bands, phi = problem.summed.evaluate(f, problem.loss.derivative).bands, tie_factor(problem, f)
     with solvable("the covariance of the scores"):
         if is_linear:
             d = problem.X.shape[1]
@@ -618,7 +630,8 @@ def posterior_root(solution, X, n_pairs=0):
                 matched = [
                     matched_prior(k.sum(), v, np.linalg.eigvalsh(B).max()) for k, v, B in parts
                 ]
-            root = matvec(X, V * np.sqrt((1 - share) / lam))
+            matched = [(min(phi * each, most), most) for each, most in matched]
+            root = matvec(X, V * np.sqrt(phi * (1 - share) / lam))
             return root, matched, 64 * eps * np.linalg.norm(root, axis=1).max()
         n, p = problem.n_items, X.shape[0]
         what, instead = f"the covariance of {p:,} items", "use a linear kernel, or fewer items"
@@ -635,7 +648,7 @@ def posterior_root(solution, X, n_pairs=0):
         half = (V * np.sqrt(values.clip(0))).T
         inner = np.linalg.cholesky(lam * np.eye(len(half)) + half @ K @ half.T)
         explained = np.linalg.solve(inner, half @ cross.T)
-        covariance = (own - explained.T @ explained) / lam
+        covariance = (own - explained.T @ explained) * (phi / lam)
         values, V = np.linalg.eigh(covariance)
     blur = np.sqrt(64 * eps * own.diagonal().max() / lam)  # that of a root is a root
     return V * np.sqrt(values.clip(0)), [(np.nan, np.nan)], blur
@@ -789,8 +802,8 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
 
     Notes
     -----
-    A tie as two half wins varies less than two wins, so with many ties the intervals by "laplace"
-    are too wide. :class:`rankbook.Leaderboard` corrects this.
+    A tie as two half wins varies less than a win. The covariance by "laplace" and `matched_lam` are
+    therefore multiplied by phi, equation (3) of the chapter :doc:`/problems/votes`.
 
     Scores are determined only up to a constant, so intervals refer to scores minus their mean over
     the items. The interval of a rank follows from decisions on the pairs of the item and all
@@ -873,8 +886,9 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 1e-6, pairs: bool 
 
     The posterior of a linear function has a normal prior of variance 1/lam for each weight. This
     function chooses lam so that the prior variance matches the fitted weights: lam is the number
-    of weights that the data determine, minus 2, over their sum of squares, equation (4). Weights of
-    pair features do not count. See the chapter :doc:`/book/uncertainty`.
+    of weights that the data determine, minus 2, over their sum of squares, equation (4), times the
+    factor phi of ties. Weights of pair features do not count. See the chapter
+    :doc:`/book/uncertainty`.
 
     Parameters
     ----------

@@ -73,6 +73,10 @@ def test_laplace_of_a_kernel_is_that_of_its_features():
     new = np.r_[X[:2], np.random.default_rng(2).normal(size=(3, 3))]
     with_kernel, plain = (rb.order_intervals(m, new) for m in (poly, board(prefs, X)))
     assert np.allclose(with_kernel.high, plain.high, atol=1e-5)
+    tied = tied_games()
+    with_kernel = rb.RankSVM(kernel="precomputed", **options).fit(X @ X.T, tied)
+    found, plain = rb.order_intervals(with_kernel, X @ X.T), rb.order_intervals(board(tied, X), X)
+    assert np.allclose(found.high, plain.high, atol=1e-5)
 
 
 def test_the_bootstrap_spreads_as_the_sandwich():
@@ -122,6 +126,37 @@ def test_the_two_halves_of_a_tie_are_drawn_together():
     weight = units.weighted(np.array([3, 0, 0, 1]))
     pairs = zip(weight.better.tolist(), weight.worse.tolist(), weight.weight.tolist())
     assert {(k, l): c for k, l, c in pairs if c} == {(0, 1): 1.5, (1, 0): 2.5}
+
+
+def tied_games(n=6, m=400):
+    """Matches, two fifths of them ties."""
+    rng = np.random.default_rng(0)
+    home = rng.integers(0, n, m)
+    away = (home + rng.integers(1, n, m)) % n
+    won = np.where(rng.random(m) < expit((home - away) / 2), "H", "A")
+    games = dict(home=home, away=away, result=np.where(rng.random(m) < 0.4, "D", won))
+    return rb.Preferences.from_matches(games, ties="half")
+
+
+def test_ties_make_the_posterior_narrower():
+    prefs = tied_games()
+    model = match_prior(rb.RankSVM(kernel="linear", loss="logistic"), np.eye(6), prefs)
+    found, other = rb.order_intervals(model, np.eye(6)), rb.Leaderboard().fit(prefs)
+    assert 0.5 < other.phi_ < 0.8
+    assert model.lam_ == pytest.approx(other.phi_ * other.lam_, rel=1e-4)
+    assert found.matched_lam == pytest.approx(model.lam_, rel=1e-4)
+    table = other.table_.set_index("item").loc[list(found.names)]
+    assert np.allclose(found.low, table.low, atol=1e-4)
+    assert np.allclose(found.high, table.high, atol=1e-4)
+    games = prefs.better, prefs.worse, prefs.weight
+    p = expit(model.coef_[games[0]] - model.coef_[games[1]])
+    phi = 1 - prefs.n_ties / 4 / (games[2] @ (p * (1 - p)))
+    H = curvature(model, prefs, np.eye(6))[0]
+    V = phi * np.linalg.inv(H + model.lam_ * np.eye(6))
+    width = norm.ppf(0.975) * np.sqrt(
+        np.diag(V - V.mean(axis=0) - V.mean(axis=1)[:, None]) + V.mean()
+    )
+    assert np.allclose(found.high - found.score, width, rtol=1e-6)
 
 
 def test_ties_of_the_same_two_items_may_follow_each_other():
