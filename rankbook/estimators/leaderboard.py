@@ -46,6 +46,7 @@ EQUAL = 10  # digits after the point in which scores of equal rank agree
 ELO = 400 / np.log(10)  # points of the Elo scale for each unit of score
 ALL = 2000  # largest number of items whose intervals are computed unasked
 FEW = 10  # comparisons below which the interval of an item rests on the prior
+SHRUNK = 0.9  # share of differences determined by votes below which bootstraps are too short
 SPARSE = 30  # comparisons of an item on average below which intervals may be too short
 LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
 MOST = 40  # largest number of rows of a printed table
@@ -54,7 +55,7 @@ SETTINGS = ("scale", "anchor", "level", "simultaneous", "method", "min_votes")
 SETTINGS += ("n_draws", "random_state")
 
 
-def doubts(compared, rank, used=np.nan):
+def doubts(compared, rank, used, method):
     """Reasons to doubt intervals, mostly none.
 
     Parameters
@@ -64,13 +65,16 @@ def doubts(compared, rank, used=np.nan):
     rank : int
         Number of differences of scores that could be determined.
     used : float
-        Number of them that the votes determine, gamma.
+        Number of them that the votes determine, gamma; NaN if unknown.
+    method : {"laplace", "bootstrap"}
     """
     n, said = len(compared), []
     if rank <= 2:
         said.append(f"with {n} items, intervals depend on a prior of which little is known")
     if compared.mean() < SPARSE:
         said.append(f"fewer than {SPARSE} votes on an item on average; intervals may be too short")
+    if method == "bootstrap" and not used >= SHRUNK * rank:
+        said.append("the bootstrap leaves out the error of the prior; intervals may be too short")
     if used < rank / 2:
         said.append("scores hardly differ by more than chance; intervals may be too long")
     return said
@@ -112,7 +116,8 @@ class Leaderboard(Savable):
     method : {"laplace", "bootstrap"}, default "laplace"
         "laplace" is the normal approximation of the posterior, with the covariance (5) of the
         chapter if there are units. "bootstrap" fits the scores again to `n_draws` samples of votes
-        or units with the same prior.
+        or units with the same prior. Its intervals leave out the shrinkage by the prior, so they
+        are too short if items have few votes.
     rank_method : {"steps", "credible"}, default "steps"
         "steps" makes intervals of ranks from the pairs that the votes decide. "credible" takes
         percentiles of ranks in draws of the scores; these intervals are shorter, but if items are
@@ -335,11 +340,14 @@ class Leaderboard(Savable):
             n = found.n_items
             moved = moved[: n + fit.problem.k]
             moved[:n] = within(moved[:n], fit.problem.group)
-            return DrawnErrors(moved[np.r_[chosen, n : len(moved)]])
+            share = r / (r - 1) if by_unit else 1.0  # a sample varies less about its own mean
+            return DrawnErrors(
+                np.sqrt(share) * moved[np.r_[chosen, n : len(moved)]], found.freedom()
+            )
 
         self._infer(compared, errors)
         if self.errors_ is not None:
-            self.notes_ += doubts(found.compared(), fit.problem.rank, fit.used)
+            self.notes_ += doubts(found.compared(), fit.problem.rank, fit.used, self.method)
         if by_unit:
             name = " and ".join(as_columns("unit", self.unit)) or "unit"
             said = f"votes of one {name} may depend on each other"
@@ -474,24 +482,28 @@ class Leaderboard(Savable):
             self.notes_.append(f"weights do not count orders and tell as much as {worth}")
         if np.bincount(orders.group, orders.choice_weight > 0).max() > 1:
             self.notes_.append(f"ties are counted by the method {orders.ties!r} of choices")
-        orders, compared = orders[np.flatnonzero(compared > 0)], compared[compared > 0]
+        kept = np.flatnonzero(compared > 0)
+        self.items_ = tuple(str(i if orders.items is None else orders.items[i]) for i in kept)
+        orders, compared = orders[kept], compared[kept]
         n, X = orders.n_items, csr_array(eye_array(orders.n_items))
         model = RankSVM(kernel="linear", loss="plackett-luce")
         if self.lam is None:
             match_prior(model, X, orders)
         else:
             model.set_params(lam=self.lam).fit(X, orders)
-        self.items_ = tuple(map(str, range(n) if orders.items is None else orders.items))
         self.lam_, self.phi_, self.certificate_ = model.lam_, 1.0, model.certificate_
         self.group_ = components((orders.item, n + orders.order), n + orders.n_orders)[:n]
         self.score_, self.features_ = within(model.coef_, self.group_), ()
         self.pair_scale_ = self.pair_coef_ = np.empty(0)
+        rank = n - 1 - int(self.group_.max())
 
         def errors(chosen):
             solution, items, *_ = solution_of(model, X)
+            root = within(posterior_root(solution, items)[0], self.group_)
+            used = rank - self.lam_ * np.vdot(root, root)
+            self.notes_ += doubts(factor * compared, rank, used, self.method)
             if self.method == "laplace":
-                root = within(posterior_root(solution, items)[0], self.group_)[chosen]
-                return NormalErrors(root @ root.T)
+                return NormalErrors(root[chosen] @ root[chosen].T)
             is_counted = whole and (weight != 1).any()
             units = Units(orders, "vote" if is_counted else None)
             seed = as_seed(self.random_state)
@@ -499,8 +511,6 @@ class Leaderboard(Savable):
             return DrawnErrors((within(moved, self.group_) - self.score_[:, None])[chosen])
 
         self._infer(compared, errors)
-        if self.errors_ is not None:
-            self.notes_ += doubts(factor * compared, n - 1 - int(self.group_.max()))
 
     def _infer(self, compared, errors):
         """Compute intervals and the table; `errors` is a function of the chosen items."""

@@ -1,6 +1,7 @@
 """Errors of scores, a normal law or draws, and comparisons of two items."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.stats import norm
@@ -15,8 +16,23 @@ def half_width(draws):
     return (high - low) / 2
 
 
+class Errors:
+    """Errors of estimates; their deviations come from units that leave df degrees of freedom."""
+
+    @property
+    def law(self):
+        """Distribution of an error over its deviation."""
+        return student(self.df) if np.isfinite(self.df) else norm()
+
+    def _widened(self, moved, rng):
+        """Normal draws (q, R) as draws of the t distribution."""
+        if not np.isfinite(self.df):
+            return moved
+        return moved / np.sqrt(rng.chisquare(self.df, moved.shape[1]) / self.df)
+
+
 @dataclass(frozen=True, eq=False)
-class NormalErrors:
+class NormalErrors(Errors):
     """Normal errors of q estimates, or those of the t distribution with df degrees of freedom.
 
     `name` is the method: "laplace", or "sandwich" for the covariance (5) of the chapter on votes.
@@ -25,11 +41,6 @@ class NormalErrors:
     covariance: np.ndarray
     df: float = np.inf
     name: str = "laplace"
-
-    @property
-    def law(self):
-        """Distribution of an error over its deviation."""
-        return student(self.df) if np.isfinite(self.df) else norm()
 
     @property
     def size(self):
@@ -59,17 +70,16 @@ class NormalErrors:
         e, Q = np.linalg.eigh(self.covariance[np.ix_(order, order)])
         rng = np.random.default_rng(seed)
         moved = (Q * np.sqrt(e.clip(0))) @ (Q.T @ rng.normal(size=(len(order), number)))
-        if np.isfinite(self.df):
-            moved = moved / np.sqrt(rng.chisquare(self.df, number) / self.df)
-        return moved
+        return self._widened(moved, rng)
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnErrors:
-    """Errors (q, R) in resamples."""
+class DrawnErrors(Errors):
+    """Errors (q, R) in resamples; with df degrees of freedom, draws have longer tails."""
 
     moved: np.ndarray
-    law, name = norm(), "bootstrap"
+    df: float = np.inf
+    name: ClassVar[str] = "bootstrap"
 
     @property
     def size(self):
@@ -90,7 +100,7 @@ class DrawnErrors:
 
     def draws(self, order, number, seed):
         """The errors (q, R) of some estimates (q,) in all resamples."""
-        return self.moved[order]
+        return self._widened(self.moved[order], np.random.default_rng(seed))
 
 
 @dataclass(frozen=True)

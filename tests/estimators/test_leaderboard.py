@@ -84,6 +84,13 @@ def test_counted_orders_count_their_voters():
     assert np.allclose(widths[0] / widths[1], 1, atol=0.15)
 
 
+def test_items_without_an_order_leave_the_names_of_others():
+    orders = rb.Orders.from_rankings([[3, 1, 0], [1, 3, 0], [3, 0, 1]] * 20, n_items=4)
+    with pytest.warns(rb.Assumption, match="1 items without a comparison"):
+        board = rb.Leaderboard().fit(orders)
+    assert board.items_ == ("0", "1", "3") and board.table_["item"].iloc[0] == "3"
+
+
 # One object for all votes, by value, date and pair
 
 

@@ -21,10 +21,16 @@ CELLS = {
     "decaying weights": dict(votes=100, weights="decay"),
     "a feature": dict(votes=30, feature=True),
     "uneven pairs": dict(votes=30, pairs="uneven"),
+    "decaying weights of judges": dict(
+        items=12, votes=200, judges=20, sizes="equal", weights="decay"
+    ),
+    "orders": dict(votes=30, places=4),
 }
 NOTED = {
     "few votes": (dict(votes=10), 0.9),
     "two items": (dict(items=2, votes=20), 0.9),
+    "bootstrap": (dict(votes=30, method="bootstrap"), 0.85),
+    "equal items in orders": (dict(votes=30, spread=0.0, places=4), 0.95),
     "equal items": (dict(votes=30, spread=0.0), 0.95),
     "nearly all ties": (dict(votes=100, spread=0.0, ties=0.95, mechanism="at random"), 0.95),
 }
@@ -105,6 +111,18 @@ def test_unequal_units_count_as_fewer():
     assert votes(None).freedom() == np.inf and votes(unit).freedom() == 2
     assert 1 < votes(np.repeat([0, 1, 2], [14, 14, 2])).freedom() < 2
     assert votes(np.repeat([0, 1, 2], [28, 1, 1])).freedom() == 1
+
+
+def test_few_judges_widen_the_bootstrap(coverage):
+    judges = dict(items=6, votes=300, judges=6, sizes="equal")
+    votes = coverage.drawn(coverage.Cell(**judges), 0)[0]
+    boards = {
+        method: coverage.fitted(coverage.Cell(**judges, method=method), votes)
+        for method in ("laplace", "bootstrap")
+    }
+    width = {name: (each.table_.high - each.table_.low).mean() for name, each in boards.items()}
+    assert width["bootstrap"] == pytest.approx(width["laplace"], rel=0.2)
+    assert boards["bootstrap"].errors_.df == boards["laplace"].errors_.df < 5
 
 
 def test_a_tiny_lambda_gives_maximum_likelihood():
