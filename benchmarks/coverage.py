@@ -2,27 +2,29 @@
 
 True scores have a normal distribution with the standard deviation `spread`, drawn anew for each
 repetition, and pairs are drawn uniformly. Where the model is wrong because of ties or judges, the
-true scores are those that minimise the expected loss. All intervals have level 0.95.
+true scores are those that minimise the expected loss. Orders are drawn from the model of Plackett
+and Luce. All intervals have level 0.95.
 """
 
+import warnings
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit
-from scipy.stats import norm
-from scipy.stats import t as student
 
-from rankbook.estimators.leaderboard import doubts
-from rankbook.estimators.rank_sets import largest, rank_ends, stepped_down
+import rankbook as rb
+from rankbook.data.vote_tables import VoteTable
+from rankbook.estimators.rank_sets import largest, rank_ends
 from rankbook.preferences.votes import Votes
-from rankbook.problems.votes import LEAST_PHI, covariance, fit_votes, within
+from rankbook.problems.votes import fit_votes, within
 
 REPETITIONS = {"tiny": 2, "usual": 1000, "full": 4000}
 LEVEL = 0.95
-DRAWS = 2000  # as rb.Leaderboard
+DRAWS = {"laplace": 2000, "bootstrap": 300}
 MANY = 100  # items; from here on, every tenth repetition has ranks
+DOUBTS = ("intervals", "nearly all votes are ties")  # of notes that doubt intervals
 HALVES = 4  # half-lives in the time of the votes
 EFFECT = 0.5  # of the pair feature at its root mean square
 SIZE = 300.0  # the root mean square
@@ -35,7 +37,7 @@ class Cell:
     Attributes
     ----------
     items, votes : int
-        Number of items, and of votes on each.
+        Number of items, and of votes or orders on each.
     spread : float
     ties : float
         Share of ties if the scores are equal.
@@ -46,11 +48,14 @@ class Cell:
     sizes : {"equal", "unequal"}
         Whether all judges vote equally often, or the most active ones ten times as often.
     feature : bool
-    weights : {"", "decay"}
-        Weights 2^-a for ages a from 0 to 4.
+    weights : {"", "decay", "decay by judge"}
+        Weights 2^-a for ages a from 0 to 4, of each vote or of all votes of a judge.
     pairs : {"uniform", "uneven"}
         With uneven pairs, the least popular item has a hundredth of the votes of the most popular.
     fit : {"half", "davidson"}
+    places : int
+        Number of items in each order, or 2 for votes.
+    method : {"laplace", "bootstrap"}
     """
 
     items: int = 20
@@ -64,6 +69,8 @@ class Cell:
     weights: str = ""
     pairs: str = "uniform"
     fit: str = "half"
+    places: int = 2
+    method: str = "laplace"
 
 
 def cells():
@@ -93,6 +100,16 @@ def cells():
     yield Cell(20, 100, 1.0, 0.3, "calibrated", weights="decay")
     yield from (Cell(votes=votes, pairs="uneven") for votes in (30, 100))
     yield Cell(20, 100, 1.0, 0.3, "calibrated", pairs="uneven")
+    yield from (Cell(12, 200, judges=n, sizes="equal", weights="decay") for n in (10, 20, 100))
+    yield Cell(12, 200, judges=20, sizes="unequal", weights="decay")
+    yield from (Cell(12, 200, judges=n, sizes="equal", weights="decay by judge") for n in (20, 100))
+    yield from (Cell(votes=votes, places=4) for votes in (10, 30, 100, 1000))
+    yield from (Cell(8, votes, places=8) for votes in (10, 30, 100))
+    yield Cell(3, 30, places=3)
+    yield from (Cell(20, votes, 0.0, places=4) for votes in (10, 100))
+    yield from (Cell(12, 200, judges=n, sizes="equal", method="bootstrap") for n in (10, 20, 100))
+    yield Cell(12, 1000, judges=20, sizes="equal", method="bootstrap")
+    yield from (Cell(votes=votes, method="bootstrap") for votes in (30, 100, 1000))
 
 
 @dataclass(frozen=True)
@@ -134,6 +151,8 @@ class Covered:
     weights: str
     pairs: str
     fit: str
+    places: int
+    method: str
     repetitions: int
     score: float
     error: float
@@ -186,13 +205,19 @@ def truth(cell, score, chances):
 
 
 def drawn(cell, seed):
-    """Votes, true scores (n,) and, with judges, the number of units."""
+    """Votes or orders, true scores (n,) and effects (k,)."""
     rng, n = np.random.default_rng([11, seed]), cell.items
     score, m = cell.spread * rng.normal(size=n), n * cell.votes // 2
     chances = np.geomspace(1, 0.01, n) if cell.pairs == "uneven" else np.ones(n)
     a, b = np.triu_indices(n, 1)
     sampled = chances[a] * chances[b] / (chances[a] * chances[b]).sum()
     right = truth(cell, score, chances)
+    if cell.places > 2:
+        at_random = rng.random((n * cell.votes // cell.places, n))
+        some = at_random.argsort(axis=1)[:, : cell.places]
+        first = (-score[some] - rng.gumbel(size=some.shape)).argsort(axis=1)
+        rankings = np.take_along_axis(some, first, axis=1).tolist()
+        return rb.Orders.from_rankings(rankings, n_items=n), *right
     if not (cell.judges or cell.feature or cell.weights):  # all votes on a pair in one row
         count = rng.multinomial(m, sampled)
         a, b, count = (each[count > 0] for each in (a, b, count))
@@ -214,8 +239,9 @@ def drawn(cell, seed):
         unit = np.unique(unit, return_inverse=True)[1]
         taste = rng.normal(size=(cell.judges, n))
         t = t + taste[unit, a] - taste[unit, b]
-    if cell.weights == "decay":
-        weight = 0.5 ** rng.uniform(0, HALVES, m)
+    if cell.weights:
+        age = rng.uniform(0, HALVES, m)
+        weight = 0.5 ** (age[unit] if cell.weights == "decay by judge" else age)
     win, tie = outcomes(cell, t)
     u = rng.random(m)
     points = np.where(u < win, 1.0, np.where(u < win + tie, 0.5, 0.0))
@@ -223,55 +249,58 @@ def drawn(cell, seed):
     return votes if unit is None else replace(votes, unit=unit), *right
 
 
+def fitted(cell, votes):
+    """A leaderboard."""
+    board = rb.Leaderboard(ties=cell.fit, method=cell.method, n_draws=DRAWS[cell.method])
+    if isinstance(votes, Votes):
+        board.notes_ = []
+        board._fit_votes(VoteTable(votes))
+        return board
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # items without an order
+        return board.fit(votes)
+
+
 def contained(cell, seed):
     """What one repetition gives: a dict of numbers."""
     votes, score, effect = drawn(cell, seed)
-    kept = votes.compared() > 0
-    votes, score = votes.among(kept).counted(), score[kept]
-    fit = fit_votes(votes, None, cell.fit == "davidson")
-    n, df = score.size, votes.freedom()
-    score = within(score, fit.problem.group)
-    V = covariance(fit, None, votes if cell.judges or cell.weights else None)
-    law = student(df) if cell.judges else norm
-    reach = law.ppf((1 + LEVEL) / 2) * np.sqrt(np.diag(V))
-    inside = np.abs(np.r_[fit.scores, fit.theta] - np.r_[score, effect]) <= reach
+    board = fitted(cell, votes)
+    score = within(score[np.array(board.items_, dtype=int)], board.group_)
+    n, errors, factor = score.size, board.errors_, board.pair_scale_
+    reach = errors.law.ppf((1 + LEVEL) / 2) * errors.deviations()
+    off = np.r_[board.score_ - score, board.pair_coef_ * factor - effect * factor / SIZE]
+    inside = np.abs(off) <= reach
     found = dict(
         score=inside[:n].mean(),
         width=2 * reach[:n].mean(),
-        noted=fit.phi <= LEAST_PHI or bool(doubts(votes.compared(), fit.problem.rank, fit.used)),
+        noted=any(sign in note for note in board.notes_ for sign in DOUBTS),
         effect=inside[n:].mean() if cell.feature else None,
-        lam=fit.lam * cell.spread**2 if cell.spread else None,
+        lam=board.lam_ * cell.spread**2 if cell.spread else None,
     )
     if n < MANY or seed % 10 == 0:
-        found |= ranked(fit, score, V[:n, :n], df, seed)
+        found |= ranked(board, score)
     return found
 
 
-def ranked(fit, score, V, df, seed):
+def ranked(board, score):
     """Coverage and mean size of three kinds of intervals of ranks."""
-    n, rng = score.size, np.random.default_rng([13, seed])
-    e, Q = np.linalg.eigh(V)
-    moved = (Q * np.sqrt(e.clip(0))) @ rng.normal(size=(n, DRAWS))
-    if np.isfinite(df):
-        moved /= np.sqrt(rng.chisquare(df, DRAWS) / df)
-    own = np.diag(V)
-    square = own[:, None] + own - 2 * V
-    group = fit.problem.group
-    known = (group[:, None] == group) & (square > 1e-12 * own.max())
-    deviation = np.sqrt(np.where(known, square, np.inf))
+    n, group, own = score.size, board.group_, board.score_
+    deviation, moved = board.errors_.of_differences(n), board._draws()
+    known = (group[:, None] == group) & (deviation > 0)
     best = 1 + (score > score[:, None]).sum(axis=1)
     worst = n - (score < score[:, None]).sum(axis=1)
-    places = 1 + (-(fit.scores[:, None] + moved)).argsort(axis=0).argsort(axis=0)
+    places = 1 + (-(own[:, None] + moved)).argsort(axis=0).argsort(axis=0)
     ends = np.quantile(places, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
-    above = fit.scores[:, None] - fit.scores
-    once = np.zeros((n, n))
+    above = own[:, None] - own
+    once, moved = np.zeros((n, n)), np.ascontiguousarray(moved)
     for i in range(n):
-        factor = 1 / deviation[i]
+        factor = known[i] / np.where(known[i], deviation[i], 1.0)
         factor[i] = 0.0
         quantile = np.quantile(largest(moved, i, factor), LEVEL)
         once[i] = np.sign(above[i]) * (np.abs(above[i]) * factor > quantile)
+    table = board.table_.set_index("item").loc[list(board.items_)]
     of_kind = dict(
-        rank=rank_ends(stepped_down(fit.scores, moved, deviation, LEVEL)),
+        rank=(table.rank_low.to_numpy(), table.rank_high.to_numpy()),
         one_step=rank_ends(once),
         credible=(np.floor(ends[0]), np.ceil(ends[1])),
     )

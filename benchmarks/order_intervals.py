@@ -24,7 +24,11 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Setting:
-    """What votes are drawn from, and the lambda of the model, a number or "matched"."""
+    """What votes are drawn from, and the lambda of the model, a number or "matched".
+
+    A vote on equal items is a tie with probability `ties`. The expected points are those of the
+    model.
+    """
 
     name: str
     items: int
@@ -32,6 +36,7 @@ class Setting:
     lam: float | str
     features: int = 0
     spread: float | None = None
+    ties: float = 0.0
 
 
 SETTINGS = (
@@ -41,6 +46,7 @@ SETTINGS = (
     Setting("leaderboard", 8, 560, 1.0),
     Setting("leaderboard", 8, 560, 10.0),
     Setting("leaderboard", 20, 380, "matched"),
+    Setting("ties", 20, 380, "matched", ties=0.6),
     Setting("evenly spaced", 8, 280, "matched", spread=2.0),
     Setting("features", 30, 100, 1.0, 3),
     Setting("features", 30, 100, "matched", 3),
@@ -97,7 +103,7 @@ class Covered:
 
 
 def drawn(setting, seed):
-    """Items X, true scores (n,), and the better and worse item of each vote, with probability."""
+    """Items X, true scores (n,), the items of each vote, and its result."""
     rng, n = np.random.default_rng([7, seed]), setting.items
     X = np.eye(n)
     if setting.features:
@@ -111,14 +117,17 @@ def drawn(setting, seed):
     else:
         some = np.repeat(np.arange(k.size), setting.votes // k.size)
     k, l, f = k[some], l[some], X @ w
-    return X, f, k, l, rng.random(k.size) < expit(f[k] - f[l])
+    p, u = expit(f[k] - f[l]), rng.random(k.size)
+    half = setting.ties * np.minimum(p, 1 - p)
+    return X, f, k, l, np.where(u < p - half, "H", np.where(u < p + half, "D", "A"))
 
 
 def contained(setting, seed):
     """What one repetition gives: a dict of numbers for each method."""
-    X, f, k, l, won = drawn(setting, seed)
+    X, f, k, l, result = drawn(setting, seed)
     n, true_rank = len(X), 1 + (f[None] > f[:, None]).sum(axis=1)
-    prefs = rb.Preferences(np.where(won, k, l), np.where(won, l, k), n)
+    games = dict(home=k, away=l, result=result)
+    prefs = rb.Preferences.from_matches(games, ties="half", items=list(range(n)))
     model = rb.RankSVM(lam=1.0, kernel="linear", loss="logistic")
     if setting.lam == "matched":
         rb.match_prior(model, X, prefs)
