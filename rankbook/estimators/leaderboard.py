@@ -46,7 +46,7 @@ EQUAL = 10  # digits after the point in which scores of equal rank agree
 ELO = 400 / np.log(10)  # points of the Elo scale for each unit of score
 ALL = 2000  # largest number of items whose intervals are computed unasked
 FEW = 10  # comparisons below which the interval of an item rests on the prior
-SHRUNK = 0.9  # share of differences determined by votes below which bootstraps are too short
+SHRUNK = 0.94  # share of differences determined by votes below which bootstraps are too short
 SPARSE = 30  # comparisons of an item on average below which intervals may be too short
 LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
 MOST = 40  # largest number of rows of a printed table
@@ -73,7 +73,7 @@ def doubts(compared, rank, used, method):
         said.append(f"with {n} items, intervals depend on a prior of which little is known")
     if compared.mean() < SPARSE:
         said.append(f"fewer than {SPARSE} votes on an item on average; intervals may be too short")
-    if method == "bootstrap" and not used >= SHRUNK * rank:
+    if method == "bootstrap" and used < SHRUNK * rank:
         said.append("the bootstrap leaves out the error of the prior; intervals may be too short")
     if used < rank / 2:
         said.append("scores hardly differ by more than chance; intervals may be too long")
