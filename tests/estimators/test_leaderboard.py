@@ -326,6 +326,7 @@ def test_it_is_cloned_and_pickled():
     [
         dict(unit="judge", by="language", scale="elo"),
         dict(method="bootstrap", n_draws=200),
+        dict(method="bootstrap", unit="judge", n_draws=200),
         dict(ties="davidson", intervals=False),
         dict(intervals=["a", "b"]),
     ],
