@@ -60,7 +60,7 @@ class Isotonic:
         return np.where(d >= 0, p, 1 - p)
 
 
-MOST = 1_000_000  # preferences that calibration uses
+MAX_PAIRS = 1_000_000  # preferences that calibration uses
 METHODS = ("sigmoid", "isotonic")
 
 
@@ -170,10 +170,10 @@ def calibrate(
     seed = as_seed(random_state)
     prefs, score = as_judged(y_true, y_score, qid, sample_weight)
     pairs = NumberedPairs(unit_weighted(prefs))
-    if pairs.total <= MOST:
+    if pairs.total <= MAX_PAIRS:
         numbers = np.arange(pairs.total)
     else:
-        numbers = np.unique(np.random.default_rng(seed).integers(pairs.total, size=MOST))
+        numbers = np.unique(np.random.default_rng(seed).integers(pairs.total, size=MAX_PAIRS))
     better, worse, weight = pairs.at(numbers)
     if not weight.size:
         raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")

@@ -49,7 +49,7 @@ FEW = 10  # comparisons below which the interval of an item rests on the prior
 SHRUNK = 0.94  # share of differences determined by votes below which bootstraps are too short
 SPARSE = 30  # comparisons of an item on average below which intervals may be too short
 LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
-MOST = 40  # largest number of rows of a printed table
+MAX_ROWS = 40  # largest number of rows of a printed table
 # parameters of the fit on which answers of a fitted leaderboard depend
 SETTINGS = ("scale", "anchor", "level", "simultaneous", "method", "min_votes")
 SETTINGS += ("n_draws", "random_state")
@@ -818,9 +818,9 @@ class Leaderboard(Savable):
         return ax
 
     def __str__(self) -> str:
-        return leaderboard_text.text(self, MOST) if hasattr(self, "table_") else repr(self)
+        return leaderboard_text.text(self, MAX_ROWS) if hasattr(self, "table_") else repr(self)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         if not hasattr(self, "table_"):
             return super()._repr_mimebundle_(**options)
-        return {"text/plain": str(self), "text/html": leaderboard_text.html(self, MOST)}
+        return {"text/plain": str(self), "text/html": leaderboard_text.html(self, MAX_ROWS)}

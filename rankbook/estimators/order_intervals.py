@@ -209,7 +209,7 @@ class ScoreDraws:
 
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi17
-MOST = 40  # largest number of rows of a table
+MAX_ROWS = 40  # largest number of rows of a table
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -298,7 +298,7 @@ class OrderIntervals:
         size = np.abs(self.score).max()
         digits = min(9, max(0, 2 - math.floor(math.log10(size)))) if size > 0 else 2
         rows = [["rank", "item", "score", "interval", "ranks"]]
-        for i in self.order[:MOST].tolist():
+        for i in self.order[:MAX_ROWS].tolist():
             rows.append(
                 [
                     str(self.rank[i]),
@@ -308,7 +308,7 @@ class OrderIntervals:
                     span(self.rank_low[i], self.rank_high[i]),
                 ]
             )
-        left = len(self.names) - MOST
+        left = len(self.names) - MAX_ROWS
         return rows + ([["...", f"{left} more", "", "", ""]] if left > 0 else [])
 
     def __repr__(self) -> str:

@@ -418,7 +418,7 @@ class RankSVM(Ranker):
 
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c035
-MOST = 0.4  # of the items: with more an interior point gains nothing by projecting
+MAX_RANK_SHARE = 0.4  # of the items: with more an interior point gains nothing by projecting
 
 
 def worth_projecting(exact, solver, lam=None):
@@ -441,7 +441,7 @@ def worth_projecting(exact, solver, lam=None):
 
     def is_worth(count):
         tried = [FEWEST * 2**k for k in range(count.bit_length()) if FEWEST * 2**k <= count]
-        return count <= MOST * exact.n_items and sum(map(seconds, tried)) < min(alone)
+        return count <= MAX_RANK_SHARE * exact.n_items and sum(map(seconds, tried)) < min(alone)
 
     return is_worth
 

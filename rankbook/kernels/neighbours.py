@@ -172,7 +172,7 @@ def as_metric(name, value):
     return as_choice(name, value, {*VALID_METRICS["brute"]} - {"precomputed"})
 
 
-LARGE, FEW, ENOUGH = 100_000**2 * 64, 8, 0.9  # entries compared, dimensions, recall
+LARGE, FEW, RECALL = 100_000**2 * 64, 8, 0.9  # entries compared, dimensions, recall
 
 
 def is_approximate(X, metric, neighbours, is_gram=False):
@@ -206,12 +206,12 @@ def searched_neighbours(X, c, metric="euclidean", neighbours="auto"):
     if is_approximate(X, metric, neighbours):
         near = approximate_neighbours(X, c)
         recall = neighbour_recall(X, near)
-        if recall < ENOUGH and neighbours == "approximate":
+        if recall < RECALL and neighbours == "approximate":
             warn(
                 f"neighbours='approximate' found {recall:.0%} of the {c} nearest neighbours of a "
                 "sample; neighbours='exact' finds all of them."
             )
-        if recall >= ENOUGH or neighbours == "approximate":
+        if recall >= RECALL or neighbours == "approximate":
             return near
     return nearest_neighbours(X, c, metric)
 

@@ -118,6 +118,7 @@ class End(IntEnum):
 
 
 LOG_FULL, ROOM_FULL, COMPLETE, LAM_MIN, STALLED, DRIFTED, SINGULAR, UNBOUNDED = map(int, End)
+LAST_SEGMENT = 1e-10  # a segment down to this fraction of lambda is the last one
 
 
 # %% ../../nbs/paths/exact.ipynb #sets-c005
@@ -732,10 +733,12 @@ def in_domain(path, lam):
 
 
 # %% ../../nbs/paths/exact.ipynb #depth-c002
-TOL = 3e-8  # largest relative gap of an accurate solution; between measurements it is below 1e-7
-DEEP = 1e-8  # the same below the noise level, because errors are random there
-NEAR = 1e-6  # relative distance of events that may be a tie, broken by perturbed margins
-DEPTH = 1e-16  # share of lam_max: below it, one rounding error of a multiplier is a margin
+GAP_TOL = (
+    3e-8  # largest relative gap of an accurate solution; between measurements it is below 1e-7
+)
+DEEP_GAP_TOL = 1e-8  # the same below the noise level, because errors are random there
+EVENT_RTOL = 1e-6  # relative distance of events that may be a tie, broken by perturbed margins
+LAM_RTOL = 1e-16  # share of lam_max: below it, one rounding error of a multiplier is a margin
 # if a margin, in units of lambda, is less than NOISY rounding errors, they may end a path
 NOISY = 1e8
 LISTED = 1 << 20  # more preferences than this are summed by compiled code without enumeration
@@ -820,7 +823,7 @@ class Gauge:
         """
         if lam in self.found:
             return True
-        is_good = self.gap(path, lam) <= (TOL if lam > self.level else DEEP)
+        is_good = self.gap(path, lam) <= (GAP_TOL if lam > self.level else DEEP_GAP_TOL)
         if is_good and (path.domain[0] > 0 or path.events["lam"][-1:] <= lam):
             self.found.add(lam)
         return is_good
@@ -855,11 +858,11 @@ def measured_at(path, level):
     end = low if low > 0 else min(0.99 * breakpoints[-1], level)
     among = 0.999 * breakpoints[np.linspace(0, breakpoints.size - 1, 20).astype(int)]
     last = breakpoints[-21:][breakpoints[-21:] < level]
-    between = np.sqrt(last[1:] * last[:-1])[last[1:] < last[:-1] * (1 - NEAR)]
+    between = np.sqrt(last[1:] * last[:-1])[last[1:] < last[:-1] * (1 - EVENT_RTOL)]
     lams = np.r_[level * 10.0 ** -(np.arange(-160, 160) / 4), among, between]
-    lams = [*np.sort(lams[(lams > max(end, DEPTH * top)) & (lams < top)])[::-1], end]
+    lams = [*np.sort(lams[(lams > max(end, LAM_RTOL * top)) & (lams < top)])[::-1], end]
     if low == 0 and ((path.sets_after(len(path.events)) == AT_BOUND) & (prefs.weight > 0)).any():
-        lams.append(min(end, DEPTH * top))
+        lams.append(min(end, LAM_RTOL * top))
     return np.array(lams)
 
 
@@ -888,7 +891,7 @@ def trusted(path):
         return path if gauge.gradient_is_zero() else path.cut(gauge.level, Status.ROUNDING, reason)
     while not all(gauge.is_good(path, lam) for lam in measured_at(path, gauge.level)):
         low = path.domain[0]
-        whole = path.cut(max(low, DEPTH * top), path.status, "")
+        whole = path.cut(max(low, LAM_RTOL * top), path.status, "")
         # the last lambda above the first bad solution, or the first good one above all measured
         good, bad, level = None, low, gauge.level
         for lam in measured_at(whole, level):
@@ -898,10 +901,12 @@ def trusted(path):
             good = lam
         while good is None and level < top:
             level *= 10.0
-            good = level if level >= whole.domain[0] and gauge.gap(whole, level) <= TOL else None
+            good = (
+                level if level >= whole.domain[0] and gauge.gap(whole, level) <= GAP_TOL else None
+            )
         end = min(top, good or top)
-        rounded = bad <= gauge.level and gauge.gap(whole, end) <= TOL
-        limit = TOL if bad > gauge.level else DEEP
+        rounded = bad <= gauge.level and gauge.gap(whole, end) <= GAP_TOL
+        limit = GAP_TOL if bad > gauge.level else DEEP_GAP_TOL
         reason = f"below, rounding errors take the relative gap above {limit:g}"
         status = Status.ROUNDING if rounded else Status.NUMERICAL
         path = path.cut(end, status, path.info.get("reason", reason))

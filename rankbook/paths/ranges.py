@@ -20,7 +20,7 @@ from ..problems.signs import nearest
 from .exact import SolutionPath, in_domain
 from .files import demand, finite, save_path
 
-DEPTH = 1e-4  # default end of a path, as a share of its first lambda
+LAM_MIN_RATIO = 1e-4  # default end of a path, as a share of its first lambda
 
 
 # %% ../../nbs/paths/ranges.ipynb #rg007
@@ -309,7 +309,7 @@ class RangePath(SolutionPath):
 
 # %% ../../nbs/paths/ranges.ipynb #rg016
 def follow(problem, lam_min, eps, follower, watch=lambda count, lam: None):
-    """The :class:`RangePath` of a problem down to lam_min, by default DEPTH times its first lambda.
+    """The :class:`RangePath` of a problem down to lam_min, by default `LAM_MIN_RATIO` of its first.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def follow(problem, lam_min, eps, follower, watch=lambda count, lam: None):
     top = first_lam(problem, eps)
     if top == 0:  # f = 0 is the solution for every lambda
         top = 1.0 if lam_min is None else 2 * lam_min
-    lam_min = DEPTH * top if lam_min is None else lam_min
+    lam_min = LAM_MIN_RATIO * top if lam_min is None else lam_min
     if lam_min >= top:
         raise ArgumentError(
             f"lam_min is {lam_min:.6g} and lam_max is {top:.6g}", "lam_min < lam_max"

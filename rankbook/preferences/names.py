@@ -18,7 +18,7 @@ from ..base.validation import (
     require_same_rows,
 )
 
-MOST = 2**31 - 1  # largest number of items
+MAX_ITEMS = 2**31 - 1  # largest number of items
 NUMBERS = int | float | np.integer | np.floating | Decimal
 
 
@@ -373,7 +373,7 @@ def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
     if n_items is not None:
         if items is not None and not (isinstance(items, str) and items == "rows"):
             raise ArgumentError("items and n_items are both given", "one of them")
-        n_items, items = as_count("n_items", n_items, 1, MOST), "rows"
+        n_items, items = as_count("n_items", n_items, 1, MAX_ITEMS), "rows"
     if items is not None and not isinstance(items, str):
         return _looked_up(columns, _as_index(items), unit)
     found = {name: as_names(name, column, unit=unit) for name, column in columns.items()}
@@ -434,7 +434,7 @@ def _row_numbers(columns, n_items, unit, sure):
                 "Pass items= with the names of the rows, or neither.",
             )
         columns = columns | {argument: np.array([int(text) for text in texts])}
-    high = MOST if n_items is None else n_items
+    high = MAX_ITEMS if n_items is None else n_items
     for argument, rows in columns.items():
         bad = np.flatnonzero((rows < 0) | (rows >= high))
         if bad.size:

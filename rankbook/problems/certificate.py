@@ -21,7 +21,7 @@ from ..kernels.linear_map import balanced
 from ..preferences.sums import margin_units, smoothed_hinge
 
 # %% ../../nbs/problems/certificate.ipynb #e004
-ROUNDING = 16 * np.finfo(float).eps  # relative error of a bound, at most
+BOUND_RTOL = 16 * np.finfo(float).eps  # relative error of a bound, at most
 VISIBLE = 1e-6  # relative error of a bound that its gap must show
 
 
@@ -179,14 +179,14 @@ class Certificate(Tabled):
     ) -> Self:
         """Make the certificate from two computed bounds and their rounding error.
 
-        The method adds a relative error of :data:`ROUNDING` to the rounding error and moves both
+        The method adds a relative error of :data:`BOUND_RTOL` to the rounding error and moves both
         bounds outwards by the sum; a nonnegative lower bound stays nonnegative. By default the gap
         is the distance between the computed bounds, or between the moved bounds if the error is
         above :data:`VISIBLE`. If the lower bound exceeds the upper bound, the error is at least the
         difference, and so is the gap if the error was smaller. The radius is sqrt(2 (gap + 2
         rounding) / lam) by default; for lam = 0 sqrt(2 (gap + 2 rounding)).
         """
-        rounding += ROUNDING * sum(abs(bound) for bound in (primal, dual) if np.isfinite(bound))
+        rounding += BOUND_RTOL * sum(abs(bound) for bound in (primal, dual) if np.isfinite(bound))
         gap = primal - dual if gap is None else gap
         gap = float(gap if gap >= 0 else 0.0 if -gap <= 2 * rounding else -gap)
         rounding = float(max(rounding, dual - primal))
@@ -441,8 +441,8 @@ class Solution(Tabled, SetOnce):
         else:  # coefficients may be large and cancel
             longest = np.sqrt(max(0.0, problem.diagonal.max()))
             length = np.abs(self.coef).sum(axis=0) * longest
-            distance = np.hypot(distance, np.sqrt(2 * ROUNDING) * longest)
-        rounding = 2 * ROUNDING * np.maximum(np.abs(f).max(axis=0), longest * length)
+            distance = np.hypot(distance, np.sqrt(2 * BOUND_RTOL) * longest)
+        rounding = 2 * BOUND_RTOL * np.maximum(np.abs(f).max(axis=0), longest * length)
         bound = (radius * distance).reshape(distance.shape + (1,) * (f.ndim - 1)) + rounding
         return np.abs(f[first] - f[second]) > bound
 

@@ -21,7 +21,7 @@ from ..base.validation import (
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
 from .certificate import (
-    ROUNDING,
+    BOUND_RTOL,
     Solution,
     item_distances,
     refuse_extended,
@@ -53,9 +53,9 @@ def open_radii(problem, f, first, second):
     distance = item_distances(problem, first, second)
     if not (problem.is_factored or getattr(problem, "is_narrow", False)):
         size = problem.diagonal[first] + problem.diagonal[second]
-        distance[np.square(distance) <= ROUNDING * size] = 0.0
+        distance[np.square(distance) <= BOUND_RTOL * size] = 0.0
     gap = np.abs(f[first] - f[second])
-    gap[gap <= ROUNDING * np.abs(f).max(initial=0.0)] = 0.0
+    gap[gap <= BOUND_RTOL * np.abs(f).max(initial=0.0)] = 0.0
     apart = distance > 0
     return np.divide(gap, distance, out=np.full(len(gap), np.inf), where=apart), distance
 
@@ -117,7 +117,7 @@ def nearest_pairs(problem, f, query, known, k):
     order, n = np.lexsort((f, query)), len(f)
     s, q, here = f[order], query[order], np.arange(n)
     reach = item_distances(problem, order, np.full(n, order[0]))
-    farthest, rounding = reach.max(), 2 * ROUNDING * np.abs(f).max()
+    farthest, rounding = reach.max(), 2 * BOUND_RTOL * np.abs(f).max()
     best, limit = np.empty((4, 0)), np.inf  # radius, -distance, and the two items
     for step in range(1, n):
         here = here[here + step < n]

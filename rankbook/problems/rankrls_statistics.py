@@ -34,7 +34,7 @@ from ..preferences.laplacians import (
     check_item_weight,
     query_graph,
 )
-from .certificate import ROUNDING, Certificate, Solution
+from .certificate import BOUND_RTOL, Certificate, Solution
 from .rankrls import (
     Spectrum,
     UnitTarget,
@@ -392,7 +392,7 @@ class StatisticsSolver:
             primal,
             primal - gap,
             float(np.sqrt(square)),
-            ROUNDING * float(np.sum(self.constant)),
+            BOUND_RTOL * float(np.sum(self.constant)),
             gap=gap,
             radius=gradient / lam,
             gradient=gradient,

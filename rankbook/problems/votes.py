@@ -105,7 +105,7 @@ def sweep(place, weight, points, tied, features, inverse, difference, theta, eta
 
 
 # %% ../../nbs/problems/votes.ipynb #vo09
-FLAT = 1e-12  # eigenvalues up to this share of the largest are 0
+EIGENVALUE_RTOL = 1e-12  # eigenvalues up to this share of the largest are 0
 LESS = 2.0  # of equation (4)
 
 
@@ -226,7 +226,7 @@ class DenseCurvature(Curvature):
             inner = cho_factor(self.F + np.diag(prior[n:]))
             S, c = S - self.C @ cho_solve(inner, self.C.T), c - self.C @ cho_solve(inner, b[n:])
         e, Q = eigh(S)
-        e = np.where(e > FLAT * e[-1], e, 0.0)
+        e = np.where(e > EIGENVALUE_RTOL * e[-1], e, 0.0)
         spectrum = Spectrum(e, np.ones(n), e, (Q.T @ c) ** 2)
         lam = spectrum.matched(problem.rank)
         return lam, spectrum.used(lam), None
@@ -332,7 +332,7 @@ def lanczos(product, v, lam, close=CLOSE):
         for _ in range(2):
             x -= (basis[:k] @ x) @ basis[:k]
         beside.append(np.linalg.norm(x))
-        ends = not beside[-1] > FLAT * max(map(abs, diagonal))
+        ends = not beside[-1] > EIGENVALUE_RTOL * max(map(abs, diagonal))
         if ends or k % 5 == 0 or k == len(basis) - 1:
             near = beside[: k - 1]
             e, Q = eigh(np.diag(diagonal) + np.diag(near, 1) + np.diag(near, -1))

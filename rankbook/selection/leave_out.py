@@ -432,7 +432,7 @@ def off_diagonal(form):
     return (form.n - 1.0, -1.0) if form.is_global else (1.0, 0.0)
 
 
-TINY = 1e-4  # scores, in units of y, below which y - r has lost too many digits
+CANCELLATION_RTOL = 1e-4  # scores, in units of y, below which y - r has lost too many digits
 
 
 @dataclass(frozen=True)
@@ -511,7 +511,7 @@ def pair_terms(path, lams):
         scores = own = None
         share = E * (values if form.scores is None else np.sqrt(values))
         size = np.sum((share[:, None] * form.spectrum.right) ** 2, axis=0)
-        if (size < TINY**2 * form.graph.quadratic_form(form.Y)).any():
+        if (size < CANCELLATION_RTOL**2 * form.graph.quadratic_form(form.Y)).any():
             scores = form.training @ (E[:, None] * form.spectrum.right)
             own = (form.training * form.rows) @ E
         terms.append(PairTerms(form, E, b[:, l], diagonal[:, l], scores, own))

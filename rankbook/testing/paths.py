@@ -21,12 +21,12 @@ ROUTES = (
     "separable",
     "one preference",
 )
-DEPTH = 1e-3  # share of the largest lambda at which a path should end
+END_RATIO = 1e-3  # share of the largest lambda at which a path should end
 
 
 def deep(problem: Any) -> tuple[float, ...]:
     """Return the lambda at which a path of a problem should end."""
-    return lambdas(problem, (DEPTH,))
+    return lambdas(problem, (END_RATIO,))
 
 
 def where(path: Any, lam_min: float) -> list[float]:
@@ -38,16 +38,16 @@ def where(path: Any, lam_min: float) -> list[float]:
     return [2 * top, *points, *between, 1.001 * max(lam_min, path.domain[0])]
 
 
-MOST = 1e-2  # largest gap that a path may declare
+MAX_GAP = 1e-2  # largest gap that a path may declare
 
 
 def require_route(subject: Subject, path: Any, problem: Any, end: float) -> None:
     """Fail unless a path goes down to its end with solutions within its tol."""
     promise = subject.promise
-    if promise is not None and (path.tol is None or not path.tol <= max(MOST, promise)):
+    if promise is not None and (path.tol is None or not path.tol <= max(MAX_GAP, promise)):
         raise CheckFailed(
             f"the path's tol is {path.tol}, and that of the solver {promise:g}; "
-            f"{max(MOST, promise):g} is the most"
+            f"{max(MAX_GAP, promise):g} is the most"
         )
     steps = np.diff(path.breakpoints)
     if path.status not in ENDS or not (steps < 0).all():
@@ -97,7 +97,7 @@ def require_scores(path: Any, problem: Any) -> None:
         )
     close = max(CLOSE, min(LINES, (path.tol or 1.0) ** 0.5))
     wanted = lambda lam: path.solution(float(lam)).predict(X_new)
-    for between in np.geomspace(lams[0], max(lams[-1], DEPTH * lams[0]), 6)[1:-1]:
+    for between in np.geomspace(lams[0], max(lams[-1], END_RATIO * lams[0]), 6)[1:-1]:
         i = int(np.searchsorted(-lams, -between, side="left")) - 1  # the segment around it
         part = (lams[i] - between) / (lams[i] - lams[i + 1])
         line = (1 - part) * G[i] + part * G[i + 1]

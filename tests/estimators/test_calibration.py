@@ -183,7 +183,7 @@ def test_many_counted_preferences_are_drawn_and_not_listed(monkeypatch):
     prefs = rb.Preferences.from_scores(y, qid)
     whole = rb.calibrate(prefs, f).slope
     assert not prefs.is_listed
-    monkeypatch.setattr(calibration, "MOST", 20_000)
+    monkeypatch.setattr(calibration, "MAX_PAIRS", 20_000)
     some = [rb.calibrate(prefs, f, random_state=seed).slope for seed in (None, 0, 1)]
     assert not prefs.is_listed and some[0] == some[1] != some[2]
     assert np.allclose(some, whole, rtol=0.05)

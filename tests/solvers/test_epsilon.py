@@ -14,7 +14,7 @@ import rankbook as rb
 from rankbook.data.datasets import make_mixture
 from rankbook.problems.certificate import Solution
 from rankbook.solvers.epsilon.solver import (
-    DEPTH,
+    LAM_MIN_RATIO,
     EpsilonPath,
     EpsilonSolver,
     hinge_pieces,
@@ -165,7 +165,7 @@ class Ascent(rb.Solver):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_gap_is_at_most_eps_at_every_lambda(kind, kernel, amount):
     problem = build(kind, kernel)
-    exact = rb.solve_path(problem, lam_min=0.5 * DEPTH * problem.lam_max)
+    exact = rb.solve_path(problem, lam_min=0.5 * LAM_MIN_RATIO * problem.lam_max)
     for eps in amount((0.3, 1e-2), (0.3, 1e-2, 1e-3)):
         path = follow(problem, eps)
         assert path.status in ("lam_min", "complete")
@@ -490,7 +490,7 @@ def test_an_eps_that_makes_no_sense_is_refused(eps):
 
 def test_the_end_is_where_it_was_asked_for():
     problem = build("copies", "rbf")  # not all of which can be met
-    assert follow(problem, 0.1).domain[0] == DEPTH * problem.lam_max
+    assert follow(problem, 0.1).domain[0] == LAM_MIN_RATIO * problem.lam_max
     assert follow(problem, 0.1, 0.2).domain[0] == 0.2
     with pytest.raises(ValueError, match=r"lam is 0\.19.*lam_min.*lam >= 0\.2"):
         follow(problem, 0.1, 0.2).coef(0.19)

@@ -8,7 +8,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.base.limits import OutOfMemory
-from rankbook.solvers.newton.solver import RANK, FactoredProblem
+from rankbook.solvers.newton.solver import PIVOT_RTOL, FactoredProblem
 
 
 def items(name):
@@ -96,7 +96,7 @@ def test_memory_is_looked_at_first(monkeypatch):
 def test_the_factor_keeps_the_rank():
     assert FactoredProblem(build("line", "precomputed", "squared")).X.shape[1] == 1
     assert FactoredProblem(build("copies", "rbf", "squared")).X.shape[1] <= 10
-    assert RANK < 1e-14
+    assert PIVOT_RTOL < 1e-14
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -294,7 +294,7 @@ class EpsilonPath(SolutionPath):
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c051
 PARTS = ("lam", "scaled_coef", "dual")  # the arrays of a breakpoint that a path stores
-DEPTH = 1e-4  # default lam_min, as a share of lam_max
+LAM_MIN_RATIO = 1e-4  # default lam_min, as a share of lam_max
 FINEST = 1e-9  # smallest eps: rounding errors of a gap are not much smaller
 
 
@@ -396,14 +396,14 @@ class EpsilonSolver(Solver):
         return solve_at
 
     def path(self, problem, lam_min=None):
-        """The path from lam_max down to `lam_min`, by default DEPTH lam_max.
+        """The path from lam_max down to `lam_min`, by default LAM_MIN_RATIO lam_max.
 
         It ends earlier if one function is accurate enough for all smaller lambdas.
         """
         if problem.loss.is_smooth:
             with progress_bar(self.progress, "solves") as tell:
                 return follow(problem, lam_min, self.eps, self, tell)
-        lam_min = DEPTH * problem.lam_max if lam_min is None else lam_min
+        lam_min = LAM_MIN_RATIO * problem.lam_max if lam_min is None else lam_min
         prefs, eps, labels = problem.prefs, self.eps, []
 
         def solve_at(lam):

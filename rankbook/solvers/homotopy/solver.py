@@ -126,7 +126,7 @@ def _gram(piece, features):
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #ka010
 TIE = 1e-11  # relative distance from the margin that counts as 0
-FLAT = 1e-13  # rates up to this share of the largest difference of rates count as 0
+RATE_RTOL = 1e-13  # rates up to this share of the largest difference of rates count as 0
 
 
 class HingePiece:
@@ -204,7 +204,7 @@ class HingePiece:
         """Rate of q (d,) along dw, and the step to the next margin. O(m + n d)."""
         h = matvec(self.X, dw)
         rise = self.differences(h)
-        rise[np.abs(rise) <= FLAT * np.ptp(h)] = 0.0
+        rise[np.abs(rise) <= RATE_RTOL * np.ptp(h)] = 0.0
         short = self.violated | (self.on & (rise < 0))
         slopes = np.where(short, 2 * self.weight * rise, 0.0)
         dq = -rmatvec(self.X, item_sums(self.better, self.worse, slopes, self.X.shape[0]))
@@ -256,12 +256,12 @@ class Corner:
     def cleaned(self, dw):
         """The direction, with 0 for features of B that move only by a rounding error."""
         size = np.abs(dw) * np.sqrt(np.maximum(self.gram.diagonal(), 0.0))
-        return np.where(~self.free & (size <= RANK * size.max(initial=0.0)), 0.0, dw)
+        return np.where(~self.free & (size <= EIGENVALUE_RTOL * size.max(initial=0.0)), 0.0, dw)
 
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kb005
 PIVOT = 1e-10  # smallest pivot of a regular matrix with diagonal 1
-RANK = 1e-11  # eigenvalues and steps below this share of the largest count as 0
+EIGENVALUE_RTOL = 1e-11  # eigenvalues and steps below this share of the largest count as 0
 
 
 def units_of(G):
@@ -291,7 +291,7 @@ def solve_singular(G, r):
     """The solution x (p,) of G x = r of minimum norm, in scaled units. O(p^3)."""
     unit = units_of(G)
     values, U = np.linalg.eigh(G * unit * unit[:, None])
-    kept = values > RANK * values.max(initial=np.finfo(float).tiny)
+    kept = values > EIGENVALUE_RTOL * values.max(initial=np.finfo(float).tiny)
     return unit * (U[:, kept] @ ((U[:, kept].T @ (unit * r)) / values[kept]))
 
 
@@ -320,7 +320,7 @@ def bounded_direction(corner):
 
     (e, p), free, unit = corner.rows.shape, corner.free, units_of(corner.gram)
     values, U = np.linalg.eigh(corner.gram * unit * unit[:, None])
-    kept = values > RANK * values.max(initial=np.finfo(float).tiny)
+    kept = values > EIGENVALUE_RTOL * values.max(initial=np.finfo(float).tiny)
     root = np.sqrt(values[kept])
     y = (U[:, kept].T @ (unit * corner.sign)) / root
     M, R = root[:, None] * U[:, kept].T, np.sqrt(2 * corner.weight)[:, None] * corner.rows * unit
@@ -408,10 +408,10 @@ def corner_at(piece, point, noise, fresh=False):
 
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kc004
-ROUNDING = 1e-14  # rounding error of the largest correlation, in units of itself
+CORRELATION_RTOL = 1e-14  # rounding error of the largest correlation, in units of itself
 SPEED = 1e-9  # relative speed of a correlation and lambda below which they do not approach
-SAME = 1e-10  # weights that reach 0 within this share of a step reach it together
-LAST_SEGMENT = 1e-7  # what happens below this fraction of lambda may be a rounding error
+STEP_RTOL = 1e-10  # weights that reach 0 within this share of a step reach it together
+END_RTOL = 1e-7  # what happens below this fraction of lambda may be a rounding error
 
 
 def entry_step(point, dw, dq, noise, signs=None):
@@ -422,7 +422,7 @@ def entry_step(point, dw, dq, noise, signs=None):
     """
     idle = np.flatnonzero((point.w == 0) & (dw == 0))
     q, rate = point.q[idle], dq[idle]
-    vanishes = np.abs(q + point.lam * rate) <= LAST_SEGMENT * np.abs(q) + noise[idle]
+    vanishes = np.abs(q + point.lam * rate) <= END_RTOL * np.abs(q) + noise[idle]
     steps = [np.inf]
     for side in (1.0, -1.0):
         speed = 1 + side * rate
@@ -430,7 +430,7 @@ def entry_step(point, dw, dq, noise, signs=None):
         if signs is not None:
             nears &= side * signs[idle] >= 0
         step = np.maximum(0.0, point.lam - side * q[nears]) / speed[nears]
-        at_end = vanishes[nears] & (step >= point.lam * (1 - LAST_SEGMENT))
+        at_end = vanishes[nears] & (step >= point.lam * (1 - END_RTOL))
         steps.append(step[~at_end].min(initial=np.inf))
     return float(min(steps))
 
@@ -445,7 +445,7 @@ def moved(point, dw, step):
     """The weights after a step; weights that reach 0 are exactly 0. O(d)."""
     shrinking, steps = exit_steps(point, dw)
     w = point.w + step * dw
-    w[shrinking[steps <= step * (1 + SAME)]] = 0.0
+    w[shrinking[steps <= step * (1 + STEP_RTOL)]] = 0.0
     return w
 
 
@@ -521,10 +521,10 @@ def next_point(piece, point, noise, lam_min):
     dw[features], tied = direction(corner, lambda: corner_at(piece, point, noise, fresh=True)[1])
     dq, step = piece.motion(dw)
     step = min(step, float(exit_steps(point, dw)[1].min(initial=np.inf)))
-    if step >= point.lam * (1 - LAST_SEGMENT):  # only at lambda = 0
+    if step >= point.lam * (1 - END_RTOL):  # only at lambda = 0
         step = np.inf
     step, left = min(step, entry_step(point, dw, dq, noise, piece.signs)), point.lam - lam_min
-    is_last = step >= left - LAST_SEGMENT * lam_min
+    is_last = step >= left - END_RTOL * lam_min
     step = left if is_last else step
     return settled(piece, lam_min if is_last else point.lam - step, moved(point, dw, step)), tied
 
@@ -535,13 +535,13 @@ def follow(piece, lam_min=0.0, max_events=None):
     point, seen = Point(np.inf, w, piece.evaluate(w)), Trace()
     top = float(np.abs(nearest(piece.signs, point.q)).max())
     point, length = replace(point, lam=top), np.sqrt(square_norms(piece.X.T))
-    noise = ROUNDING * top * length / length.max()
+    noise = CORRELATION_RTOL * top * length / length.max()
     seen.add(point)
     try:
         while point.lam > lam_min:
             if max_events is not None and seen.events >= max_events:
                 return seen.end(Status.MAX_EVENTS)
-            if point.lam < ROUNDING * top:
+            if point.lam < CORRELATION_RTOL * top:
                 return seen.end(Status.ROUNDING, "correlations below are rounding errors")
             if seen.stalled > STALLED:
                 return seen.end(End.STALLED.status, End.STALLED.sentence)

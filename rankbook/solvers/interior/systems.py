@@ -229,7 +229,7 @@ class FactorSystem:
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #s010
 SMALL = 1500  # largest number of items for a factorization in double precision
-RANK = 0.06  # number of columns of the factor of K, as a share of the items
+FACTOR_SHARE = 0.06  # number of columns of the factor of K, as a share of the items
 BORDERS = (3.0, 10.0, 30.0, 100.0, 300.0)  # borders between weak and strong columns to choose from
 SLIGHT = 1e-3  # border for the factor in double precision
 ITERATIONS = 100  # largest number of conjugate gradient steps
@@ -270,7 +270,7 @@ class GramSystem:
 
     def sketch(self):
         """Store the matrix in single precision, and compute a factor Z of it with few columns."""
-        K, n, k = self.K, self.size, max(1, int(RANK * self.size))
+        K, n, k = self.K, self.size, max(1, int(FACTOR_SHARE * self.size))
         squares = K.diagonal()[self.others] + K.diagonal()[self.first]
         self.scale = self.unit * float((squares - 2 * K[self.others, self.first]).max()) or 1.0
         self.single, rng = np.empty((n, n), dtype=np.float32), np.random.default_rng(0)

@@ -23,7 +23,7 @@ PRECISE = 1e-10  # tolerance for smooth losses, a step or two after 1e-6
 SETTLED = 1e-12  # tolerance for the solutions of a path of a smooth loss
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #fk005
-RANK = 1e-15  # remainder at which the factor ends, as a share of the largest diagonal entry
+PIVOT_RTOL = 1e-15  # remainder at which the factor ends, as a share of the largest diagonal entry
 REPEATS = 1.0, 1e-2, 1e-4, 1e-6, 1e-8  # factors of the tolerance to try before the last step
 
 
@@ -52,7 +52,7 @@ class FactoredProblem(RankSVMProblem):
             f"Newton's method with a kernel on {n:,} items",
             "use approximate_kernel, or fewer items",
         )
-        L = low_rank_factor(exact.gram, tol=RANK)[0]
+        L = low_rank_factor(exact.gram, tol=PIVOT_RTOL)[0]
         L = L if L.size else np.zeros((n, 1))  # the kernel cannot tell any two items apart
         super().__init__(L, exact.prefs, kernel="linear", loss=exact.loss, copy=False)
 

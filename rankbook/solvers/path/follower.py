@@ -29,6 +29,7 @@ from ...paths.exact import (
     FREE,
     INACTIVE,
     LAM_MIN,
+    LAST_SEGMENT,
     LOG_FULL,
     ROOM_FULL,
     SINGULAR,
@@ -416,7 +417,6 @@ def advance(s, factored, step):
 PIVOT_TOL = 1e-12  # relative pivot below which a preference counts as dependent
 REFRESH_EVERY = 300  # smallest number of events between refreshes
 REFRESH_SHARE = 4e-3  # events between refreshes for each entry of the matrix
-LAST_SEGMENT = 1e-10  # a segment down to this fraction of lambda is the last one
 LAST_EXIT = 1e-8  # a multiplier that lasts down to this fraction of lambda lasts to 0
 MAX_STALLED = 20_000  # largest number of events without progress
 

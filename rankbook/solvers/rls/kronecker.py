@@ -64,7 +64,7 @@ class KroneckerSpectrum:
 
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k010
-MOST = 2000  # largest number of products
+MAX_PRODUCTS = 2000  # largest number of products
 SMALL = 1e-14  # relative residual at which the iteration ends
 
 
@@ -91,7 +91,11 @@ def iterated_labels(problem, lam):
     t = graph.root_transposed(problem.target.Y)
     enough = SMALL**2 * np.sum(t * t)
     c, count = conjugate_gradients(
-        product, t, CompletePreconditioner(problem, lam), lambda c, r: np.sum(r * r) <= enough, MOST
+        product,
+        t,
+        CompletePreconditioner(problem, lam),
+        lambda c, r: np.sum(r * r) <= enough,
+        MAX_PRODUCTS,
     )
     return graph.root(c), count
 

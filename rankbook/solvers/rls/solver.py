@@ -89,7 +89,7 @@ def uses_weights(problem):
 
 COLUMNS = 64  # columns of sparse items that are made dense at a time
 LARGEST = 4000  # largest order of a matrix of products of sparse items
-ENOUGH, MOST = 1e-10, 5000  # relative gap to stop at, and largest number of products
+GAP_TOL, MAX_PRODUCTS = 1e-10, 5000  # relative gap to stop at, and largest number of products
 
 
 def iterated_weights(problem, lam):
@@ -106,11 +106,11 @@ def iterated_weights(problem, lam):
 
     def is_enough(w, r):
         objective = zero - np.sum(w * (g + r))
-        return np.sum(r * r) <= lam * ENOUGH * max(1.0, objective)
+        return np.sum(r * r) <= lam * GAP_TOL * max(1.0, objective)
 
     product = lambda w: rmatvec(X, laplacian(matvec(X, w))) + lam * w
-    w, count = conjugate_gradients(product, g, lambda r: r / diagonal, is_enough, MOST)
-    return w, count, count < MOST
+    w, count = conjugate_gradients(product, g, lambda r: r / diagonal, is_enough, MAX_PRODUCTS)
+    return w, count, count < MAX_PRODUCTS
 
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c010

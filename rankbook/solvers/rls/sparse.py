@@ -114,8 +114,8 @@ def conjugate_gradients(product, t, precondition, is_enough, most):
 
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #d010
-ENOUGH = 1e-9  # relative gap to stop at
-MOST = 1000  # largest number of products
+GAP_TOL = 1e-9  # relative gap to stop at
+MAX_PRODUCTS = 1000  # largest number of products
 
 
 def root_target(problem):
@@ -138,7 +138,9 @@ def iterated_coefficients(problem, lam, precondition, progress=False):
     def is_enough(c, r):
         least = lam * max(1.0, lam * np.sum(t * c))
         square = np.sum(r * r)
-        return square <= rounding or 2 * precondition.largest * square <= ENOUGH * min(start, least)
+        return square <= rounding or 2 * precondition.largest * square <= GAP_TOL * min(
+            start, least
+        )
 
     with progress_bar(progress, "products") as tell:
         counted = count_from(1)
@@ -147,8 +149,8 @@ def iterated_coefficients(problem, lam, precondition, progress=False):
             tell(next(counted), f"lam = {lam:.3g}")
             return product(v) + lam * v
 
-        c, count = conjugate_gradients(told, t, precondition, is_enough, MOST)
-    return graph.root(c), count + 1, count < MOST
+        c, count = conjugate_gradients(told, t, precondition, is_enough, MAX_PRODUCTS)
+    return graph.root(c), count + 1, count < MAX_PRODUCTS
 
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c004

@@ -17,6 +17,7 @@ from ...paths.exact import (
     FREE,
     INACTIVE,
     LAM_MIN,
+    LAST_SEGMENT,
     LOG_FULL,
     ROOM_FULL,
     SINGULAR,
@@ -280,10 +281,9 @@ def rebuild(s):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c003
 Log = namedtuple("Log", "lam out to into w")
 
-TINY = 1e-10  # a rate below this fraction of the largest is a rounding error
+RATE_RTOL = 1e-10  # a rate below this fraction of the largest is a rounding error
 REBUILD_EVERY = 64  # events between two recomputations
-LAST_SEGMENT = 1e-10  # a segment down to this fraction of lambda is the last one
-ROUNDING = 1e-12  # also a segment down to this fraction of the first lambda
+TOP_RTOL = 1e-12  # also a segment down to this fraction of the first lambda
 MAX_STALLED = 1000  # largest number of events in a row in which |w|_1 does not grow
 STEP_COST = 20  # fixed part of the work of a step, in list entries
 
@@ -326,7 +326,7 @@ def next_event(s):
         size = 0.0
         for y in range(p):
             size += abs(s.inverse[y, x])
-        if abs(s.u[x]) > TINY * size:
+        if abs(s.u[x]) > RATE_RTOL * size:
             to_go = s.a[x] if s.u[x] > 0 else s.weight[s.E[x]] - s.a[x]
             drop = max(0.0, to_go) / abs(s.u[x])
             if drop < best:
@@ -337,7 +337,7 @@ def next_event(s):
                 if side * s.side[j] < 0:  # against the sign of this weight
                     continue
                 speed = 1 - side * s.rate[j]
-                if speed > TINY and max(0.0, lam - side * s.s[j]) < best * speed:
+                if speed > RATE_RTOL and max(0.0, lam - side * s.s[j]) < best * speed:
                     best, place, direction = max(0.0, lam - side * s.s[j]) / speed, -1 - j, side
     return best, place, direction
 
@@ -358,7 +358,7 @@ def first_margin(s, pairs, size, step):
 
     The preference is -1 if none does. O(size).
     """
-    arrived, tol = -1, TINY * extent(s.h)
+    arrived, tol = -1, RATE_RTOL * extent(s.h)
     for t in range(size):
         i = pairs[t]
         b, v = s.better[i], s.worse[i]
@@ -404,7 +404,7 @@ def first_kink(s):
     largest = np.abs(s.dw[:p]).max() if p else 0.0
     for y in range(p):  # the first weight in use that reaches 0
         side = s.sign[s.S[y]]
-        if side * s.dw[y] < -TINY * largest:
+        if side * s.dw[y] < -RATE_RTOL * largest:
             step = max(0.0, side * s.w[s.S[y]]) / abs(s.dw[y])
             if step < limit:
                 limit, zero = step, y
@@ -490,7 +490,7 @@ def true_weights(s, w):
             term = s.inverse[y, x] * s.margin[s.E[x]]
             total += term
             size += abs(term)
-        if total * s.sign[s.S[y]] > ROUNDING * size:
+        if total * s.sign[s.S[y]] > TOP_RTOL * size:
             w[s.S[y]] = total
 
 
@@ -502,7 +502,7 @@ def turn(s, lam_min, log):
     prices(s)
     drop, place, direction = next_event(s)
     lam = s.now.lam - drop
-    if lam <= max(lam_min, LAST_SEGMENT * s.now.lam, ROUNDING * s.now.top):
+    if lam <= max(lam_min, LAST_SEGMENT * s.now.lam, TOP_RTOL * s.now.top):
         s.now.lam = lam_min
         return COMPLETE if lam_min == 0 else LAM_MIN
     edge(s, place, direction)
@@ -596,13 +596,13 @@ def long_step(s, slope):
 
     The step is infinite if there is no end. O(m + n) on average.
     """
-    p, m, t, tol = s.count.in_basis, s.better.size, 0, TINY * extent(s.h)
+    p, m, t, tol = s.count.in_basis, s.better.size, 0, RATE_RTOL * extent(s.h)
     # for each kink: distance, increase of the slope, and a preference or -1 - y for place y of S
     at, turn, who = np.empty(m + p), np.empty(m + p), np.empty(m + p, dtype=np.int64)
     largest = np.abs(s.dw[:p]).max() if p else 0.0
     for y in range(p):
         j = s.S[y]
-        if s.sign[j] * s.dw[y] < -TINY * largest:
+        if s.sign[j] * s.dw[y] < -RATE_RTOL * largest:
             at[t], turn[t], who[t] = abs(s.w[j] / s.dw[y]), 2 * s.now.lam * abs(s.dw[y]), -1 - y
             if s.side[j] != 0:  # a weight with a sign stops at 0
                 turn[t] = np.inf

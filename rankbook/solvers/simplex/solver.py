@@ -22,7 +22,7 @@ from ...registry.solver import Solver
 
 EVENT = np.dtype([("lam", "f8"), ("out", "i8"), ("to", "i1"), ("into", "i8")])
 CHUNK = 1024  # events between two checks for Ctrl-C
-SAME = 1e-12  # lambdas with a smaller relative difference count as equal
+LAM_RTOL = 1e-12  # lambdas with a smaller relative difference count as equal
 
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c005
@@ -151,7 +151,7 @@ def jumps(lam, table):
     """
     from scipy.sparse import csr_array, vstack
 
-    last = np.r_[lam[1:] < lam[:-1] * (1 - SAME), True][: lam.size]
+    last = np.r_[lam[1:] < lam[:-1] * (1 - LAM_RTOL), True][: lam.size]
     lam, table = lam[last], table[np.flatnonzero(last)]
     if lam.size == 0:
         return lam, table

@@ -17,7 +17,7 @@ from ...problems.ranksvm import hessian
 from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/tiled/solver.ipynb #td004
-MOST = 1 << 28  # entries of Z, 2 GiB
+MAX_ENTRIES = 1 << 28  # entries of Z, 2 GiB
 
 
 def bytes_for(n, p):
@@ -249,8 +249,8 @@ def minimise(problem, lam, tol, p, tell=lambda text: None):
         stuck, lowest = 0 if falls else stuck + 1, min(lowest, after.primal)
         if t == 0 or not error <= 0.1 * t * np.linalg.norm(lifted):
             quick = exact
-        if passes > max(10, p * p / n) and Z.shape[1] == p < min(n, MOST // n):
-            wider = min(2 * p, n, MOST // n)
+        if passes > max(10, p * p / n) and Z.shape[1] == p < min(n, MAX_ENTRIES // n):
+            wider = min(2 * p, n, MAX_ENTRIES // n)
             if bytes_for(n, wider) <= available_memory():
                 p, Z = wider, landmark_features(problem, wider)
         answer = after
