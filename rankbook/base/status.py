@@ -1,15 +1,15 @@
-"""Why a path of solutions ends where it does."""
+"""Reasons why a regularization path ends."""
 
 from enum import StrEnum
 
 
 class Status(StrEnum):
-    """End of a path, equal to its name as a string.
+    """Reason why a path ends. A member is equal to its name as a string.
 
     Attributes
     ----------
     sentence : str
-        Explanation, to follow a colon.
+        Explanation, without a capital letter or a full stop, for use after a colon.
 
     Examples
     --------
@@ -29,7 +29,7 @@ class Status(StrEnum):
     LAM_MIN = "lam_min", "it reached lam_min"
     MAX_EVENTS = "max_events", "it has as many events as max_events allows"
     INTERRUPTED = "interrupted", "it was interrupted"
-    ROUNDING = "rounding", "double precision cannot represent the solutions below"
+    ROUNDING = "rounding", "double precision cannot represent the solutions for smaller lambdas"
     NUMERICAL = "numerical", "rounding errors or another numerical problem ended it"
 
     __repr__ = str.__repr__

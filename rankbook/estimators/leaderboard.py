@@ -1,6 +1,6 @@
 """Leaderboards: scores and ranks of items from votes or orders.
 
-Modules with compiled code are imported where they are used, so that loading a file needs none.
+Modules with compiled code are imported where they are used, so loading a file imports none.
 """
 
 from dataclasses import replace
@@ -45,32 +45,50 @@ if TYPE_CHECKING:
 EQUAL = 10  # digits after the point in which scores of equal rank agree
 ELO = 400 / np.log(10)  # points of the Elo scale for each unit of score
 ALL = 2000  # largest number of items whose intervals are computed unasked
+<<<<<<< HEAD
 FEW = 10  # comparisons below which the interval of an item rests on the prior
 SHRUNK = 0.94  # share of differences determined by votes below which bootstraps are too short
 SPARSE = 30  # comparisons of an item on average below which intervals may be too short
 LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
 MAX_ROWS = 40  # largest number of rows of a printed table
 # parameters of the fit on which answers of a fitted leaderboard depend
+=======
+FEW = 10  # comparisons below which the interval of an item depends mostly on the prior
+SPARSE = 30  # comparisons of an item on average below which intervals may be too short
+LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
+MOST = 40  # largest number of rows of a printed table
+# parameters of the fit that methods of a fitted leaderboard use
+>>>>>>> 1b40f8ef (Say in plain words what the guide on leaderboards and the rule of choice mean)
 SETTINGS = ("scale", "anchor", "level", "simultaneous", "method", "min_votes")
 SETTINGS += ("n_draws", "random_state")
 
 
+<<<<<<< HEAD
 def doubts(compared, rank, used, method):
     """Reasons to doubt intervals, mostly none.
+=======
+def doubts(compared, rank, used=np.nan):
+    """Return reasons to doubt the intervals; usually there are none.
+>>>>>>> 1b40f8ef (Say in plain words what the guide on leaderboards and the rule of choice mean)
 
     Parameters
     ----------
     compared : ndarray of shape (n,)
         Number of votes on each item.
     rank : int
-        Number of differences of scores that could be determined.
+        Number of independent differences of scores.
     used : float
+<<<<<<< HEAD
         Number of them that the votes determine, gamma; NaN if unknown.
     method : {"laplace", "bootstrap"}
+=======
+        Number of them that the votes determine rather than the prior, gamma in equation (4) of the
+        chapter on votes.
+>>>>>>> 1b40f8ef (Say in plain words what the guide on leaderboards and the rule of choice mean)
     """
     n, said = len(compared), []
     if rank <= 2:
-        said.append(f"with {n} items, intervals depend on a prior of which little is known")
+        said.append(f"with only {n} items, intervals depend on the precision of the prior")
     if compared.mean() < SPARSE:
         said.append(f"fewer than {SPARSE} votes on an item on average; intervals may be too short")
     if method == "bootstrap" and used < SHRUNK * rank:
@@ -86,16 +104,16 @@ class Leaderboard(Savable):
     An item beats another with probability 1 / (1 + exp(-difference of scores)), the model of
     Bradley and Terry. For orders of three or more items, the next item is chosen among the
     remaining ones with probability proportional to exp(score), the model of Plackett and Luce.
-    With a small `lam`, scores, effects and intervals of published votes agree with the values that
-    the R packages BradleyTerry2 and PlackettLuce print.
-    See the guide :doc:`/guides/leaderboard` and the chapter :doc:`/problems/votes`.
+    With a small `lam`, scores and effects of published votes agree with those of the R packages
+    BradleyTerry2 and PlackettLuce, and so do their standard errors. See the guide
+    :doc:`/guides/leaderboard` and the chapter :doc:`/problems/votes`.
 
     Parameters
     ----------
     columns : dict, optional
-        Columns of a table of votes, and options, as for :func:`rankbook.read_preferences`: for
-        example ``dict(winner="chosen", loser="other", pair_features=["length"])``. `form` names the
-        form of the table.
+        Columns and options of a table of votes, as for :func:`rankbook.read_preferences`: for
+        example ``dict(winner="chosen", loser="other", pair_features=["length"])``. The key `form`
+        names the form of the table.
     ties : {"half", "drop", "davidson", "refuse"}, default "half"
         Count a tie as half a win for each side, leave ties out, give them a probability of their
         own (Davidson, 1970), or raise an error.
@@ -103,25 +121,34 @@ class Leaderboard(Savable):
         Column of independent units, such as judges or days. Intervals then allow votes of a unit to
         depend on each other. By default all votes are independent.
     lam : float > 0, optional
-        Precision of the normal prior of the scores. By default it matches the votes, equation (4)
-        of the chapter.
+        Precision of the normal prior of the scores. By default it is estimated from the votes by
+        equation (4) of the chapter.
     pair_lam : float > 0, default 1.0
-        Precision of the prior of the effect of a pair feature at its root mean square.
+        Precision of the normal prior of the effect of each pair feature, where the effect is taken
+        at the root mean square of the feature.
     intervals : bool or sequence of names, default True
-        Whether to compute intervals, or the items to compute them for.
+        Whether to compute intervals, or the items for which to compute them. True computes none if
+        there are more than 2000 items.
     level : float in (0, 1), default 0.95
+        Probability with which an interval holds.
     simultaneous : bool, default False
         Whether all intervals of scores hold together with probability `level`, and likewise all
         intervals of ranks. Otherwise each one holds with this probability.
     method : {"laplace", "bootstrap"}, default "laplace"
+<<<<<<< HEAD
         "laplace" is the normal approximation of the posterior, with the covariance (5) of the
         chapter if there are units. "bootstrap" fits the scores again to `n_draws` samples of votes
         or units with the same prior. Its intervals leave out the shrinkage by the prior, so they
         are too short if items have few votes.
+=======
+        "laplace" is the normal approximation of the posterior. If there are units, or weights
+        that are not numbers of votes, it uses the covariance (5) of the chapter. "bootstrap" fits
+        the scores again to `n_draws` samples of votes or units, with the same prior.
+>>>>>>> 1b40f8ef (Say in plain words what the guide on leaderboards and the rule of choice mean)
     rank_method : {"steps", "credible"}, default "steps"
-        "steps" makes intervals of ranks from the pairs that the votes decide. "credible" takes
-        percentiles of ranks in draws of the scores; these intervals are shorter, but if items are
-        equal they rarely contain their rank.
+        "steps" derives intervals of ranks from the pairs that the votes decide. "credible" takes
+        percentiles of the ranks in draws of the scores. These intervals are shorter, but if several
+        items are equally strong, they rarely contain the ranks of these items.
     scale : {"logit", "elo"}, default "logit"
         Unit of the scores in tables. "elo" multiplies by 400 / ln 10 and adds 1000.
     anchor : (name, number), optional
@@ -135,12 +162,13 @@ class Leaderboard(Savable):
     date : str, optional
         Column of dates, for `since` and `half_life`.
     since : str or date, optional
-        Votes before it are left out.
+        First date that counts. Earlier votes are left out.
     half_life : str or float, optional
-        The age at which a vote counts half as much as the latest one: such as "90d", or in days.
+        Age at which a vote counts half as much as the latest vote: a string such as "90d", or a
+        number of days.
     by : str or list of str, optional
-        Columns of groups of votes, such as languages. A leaderboard is fitted to the votes of each
-        value of each column.
+        Columns that divide the votes into groups, for example by language. A leaderboard is fitted
+        to the votes of each value of each column.
     n_draws : int >= 100, default 2000
         Number of draws for intervals of ranks, for simultaneous intervals and for the bootstrap.
     random_state : None, int, Generator or RandomState
@@ -150,30 +178,30 @@ class Leaderboard(Savable):
     ----------
     items_ : tuple of str
     score_ : ndarray of shape (n,)
-        Scores in logits, minus the mean of the items that votes connect.
+        Scores in logits. Their mean is 0 in each group of items that votes connect.
     table_ : DataFrame
         A row for each item, best first: rank, item, score, low, high, rank_low, rank_high,
         comparisons and notes.
     pair_table_ : DataFrame
-        Effects of the pair features: the feature, its root mean square, and the effect at it with
-        its interval, in the unit of the scores.
+        A row for each pair feature: feature, per, effect, low and high. `per` is the root mean
+        square of the feature, and `effect` its effect at this value, in the unit of the table.
     pair_coef_ : ndarray of shape (k,)
-        Effects in logits for a pair feature of 1.
+        Effect of each pair feature at the value 1, in logits.
     lam_, phi_ : float
-        The precision of the prior, and the factor (3) of the chapter by which ties make votes more
-        exact.
+        The precision of the prior, and the factor (3) of the chapter by which ties reduce the
+        variance of votes.
     tie_ : float
         For ``ties="davidson"``, the parameter nu: two equal items tie with probability
         nu / (2 + nu).
     group_ : ndarray of shape (n,), int
-        Items of different groups are not connected by votes.
+        Group of each item. Votes do not connect items of different groups.
     certificate_ : Certificate
     notes_ : list of str
-        What the table does not show, such as the kind of intervals and reasons to doubt them.
+        Remarks on the fit, such as assumptions about the votes and reasons to doubt the intervals.
     tables_ : dict from (str, str) to Leaderboard
         With `by`, the leaderboard of each column and value.
     changes_ : DataFrame
-        With `by`, the rank of each item in all votes and in those of each value.
+        With `by`, the rank of each item in all votes and in the votes of each value.
 
     Examples
     --------
@@ -235,13 +263,13 @@ class Leaderboard(Savable):
     def fit(self, votes: Any, y: None = None, *, unit: ArrayLike | None = None) -> "Leaderboard":
         """Fit scores to votes or orders.
 
-        Parameters that you change afterwards, such as `scale` or `level`, count from the next fit.
+        If you change a parameter afterwards, such as `scale` or `level`, call `fit` again.
 
         Parameters
         ----------
         votes : data frame, dict of columns, path, Preferences or Orders
             A table has a row for each vote and is read like a file, see
-            :func:`rankbook.read_preferences`. In preferences, two halves of a tie are one tie.
+            :func:`rankbook.read_preferences`. In preferences, two halves of a tie count as one tie.
         y : None
         unit : array-like of shape (m,), optional
             The unit of each vote, in place of a column.
@@ -374,7 +402,7 @@ class Leaderboard(Savable):
 
     @property
     def changes_(self):
-        """The rank of each item in all votes and in those of each value of `by`."""
+        """The rank of each item in all votes and in the votes of each value of `by`."""
         found = pd.DataFrame({"item": self.table_["item"], "all votes": self.table_["rank"]})
         for (name, value), board in self.tables_.items():
             place = board.table_.set_index("item")["rank"].astype("Int64")
@@ -450,7 +478,7 @@ class Leaderboard(Savable):
             warn(Assumption(f"votes has {idle} items without a comparison, which are left out."))
 
     def _check_orders(self, unit):
-        """Refuse parameters that do not hold for orders."""
+        """Refuse parameters that orders cannot have."""
         given = dict(unit=self.unit if unit is None else "an array", by=self.by, date=self.date)
         given |= dict(balance=self.balance or None, ties=self.ties if self.ties != "half" else None)
         for name, value in given.items():
@@ -479,12 +507,19 @@ class Leaderboard(Savable):
             factor = weight.sum() / (weight**2).sum()
             orders = orders.of_orders(range(weight.size), np.full(weight.size, factor))
             worth = f"{factor * weight.sum():,.0f} orders"
-            self.notes_.append(f"weights do not count orders and tell as much as {worth}")
+            self.notes_.append(
+                f"weights are not numbers of orders; together they carry the information of {worth}"
+            )
         if np.bincount(orders.group, orders.choice_weight > 0).max() > 1:
+<<<<<<< HEAD
             self.notes_.append(f"ties are counted by the method {orders.ties!r} of choices")
         kept = np.flatnonzero(compared > 0)
         self.items_ = tuple(str(i if orders.items is None else orders.items[i]) for i in kept)
         orders, compared = orders[kept], compared[kept]
+=======
+            self.notes_.append(f"ties of orders are counted by the method {orders.ties!r}")
+        orders, compared = orders[np.flatnonzero(compared > 0)], compared[compared > 0]
+>>>>>>> 1b40f8ef (Say in plain words what the guide on leaderboards and the rule of choice mean)
         n, X = orders.n_items, csr_array(eye_array(orders.n_items))
         model = RankSVM(kernel="linear", loss="plackett-luce")
         if self.lam is None:
@@ -520,7 +555,8 @@ class Leaderboard(Savable):
         shown = np.flatnonzero(compared >= self.min_votes)
         if shown.size == 0:
             raise ArgumentError(
-                f"min_votes is {self.min_votes}", f"at most {compared.max():g}, the most votes"
+                f"min_votes is {self.min_votes}",
+                f"at most {compared.max():g}, the largest number of votes of an item",
             )
         if (hidden := compared.size - shown.size) > 0:
             said = f"items with fewer than {self.min_votes:,} votes are not shown"
@@ -554,7 +590,7 @@ class Leaderboard(Savable):
         return np.array(found, dtype=np.intp)
 
     def _draws(self):
-        """Draws (q, R) of the errors of the scores with intervals, whatever their order is."""
+        """Draws (q, R) of the errors of the scores, independent of the order of the items."""
         order = np.argsort(np.array(self.items_, dtype=object)[self.chosen_])
         given = self.settings_
         found = self.errors_.draws(order, given["n_draws"], given["random_state"])
@@ -615,7 +651,9 @@ class Leaderboard(Savable):
         score = self.score_[self.chosen_]
         if self.rank_method == "credible":
             if self.simultaneous:
-                raise ArgumentError("rank_method is 'credible' and simultaneous is True", "False")
+                raise ArgumentError(
+                    "rank_method is 'credible' and simultaneous is True", "simultaneous=False"
+                )
             drawn = np.array([ranks(score + each) for each in draws.T])
             ends = np.quantile(drawn, [(1 - self.level) / 2, (1 + self.level) / 2], axis=0)
             return np.floor(ends[0]).astype(int), np.ceil(ends[1]).astype(int)
@@ -628,7 +666,7 @@ class Leaderboard(Savable):
         return rank_ends(decided)
 
     def _item_notes(self):
-        """What is to be said of each item, mostly nothing."""
+        """Return a note on each item; usually it is empty."""
         few = np.where(self.compared_ < FEW, "few comparisons", "")
         return few.tolist()
 
@@ -678,7 +716,7 @@ class Leaderboard(Savable):
         ----------
         a, b : str, or sequences of q names
         pair_features : array-like of shape (k,) or (q, k), optional
-            As seen from `a`; 0 by default.
+            Values of the pair features as seen from `a`; 0 by default.
 
         Returns
         -------
@@ -688,7 +726,9 @@ class Leaderboard(Savable):
         """
         ahead, behind = self._scores("a", a), self._scores("b", b)
         if ahead.shape != behind.shape:
-            raise ArgumentError(f"a has {ahead.size} names and b {behind.size}", "as many")
+            raise ArgumentError(
+                f"a has {ahead.size} names and b has {behind.size}", "equal numbers"
+            )
         t = ahead - behind
         if pair_features is not None:
             given = np.atleast_1d(as_numbers("pair_features", pair_features))
@@ -706,10 +746,9 @@ class Leaderboard(Savable):
     def score(self, votes: Any, y: None = None) -> float:
         """Mean log-likelihood of a vote, the negative log loss.
 
-        A tie counts as two half votes, and for ``ties="davidson"`` as an outcome of its own. Votes
-        count with the weights in their table, but `since`, `half_life` and `balance` change only
-        the votes of the fit. Items that the model does not know, or that its votes do not connect,
-        are refused.
+        A tie counts as two half votes, or for ``ties="davidson"`` as an outcome of its own. Votes
+        have the weights of their table; `since`, `half_life` and `balance` affect only the fit.
+        Votes on unknown items, or on two items that no votes of the fit connect, raise an error.
         """
         check_is_fitted(self)
         found = Leaderboard(columns=self.columns)._read(votes, None)
@@ -727,7 +766,8 @@ class Leaderboard(Savable):
             )
         if k != self.pair_coef_.size:
             raise ArgumentError(
-                f"votes have {k} pair features and the model has {self.pair_coef_.size}", "as many"
+                f"votes have {k} pair features and the model has {self.pair_coef_.size}",
+                "equal numbers",
             )
         if not found.weight.any():
             raise ArgumentError("votes have weight 0", "at least one vote")
@@ -741,10 +781,12 @@ class Leaderboard(Savable):
         return float(-loss.sum() / found.weight.sum())
 
     def top(self, k: int = 1) -> pd.Series:
-        """Probability of each item to be among the first k, from draws of the scores."""
+        """Probability that each item is among the first k, from draws of the scores."""
         check_is_fitted(self)
         if self.chosen_.size < len(self.table_):
-            raise ArgumentError("not all items have intervals", "intervals=True, and fewer items")
+            raise ArgumentError(
+                "intervals do not cover all items", f"intervals=True and at most {ALL:,} items"
+            )
         k = as_count("k", k, low=1)
         names = np.array(self.items_, dtype=object)[self.chosen_]
         drawn = self.score_[self.chosen_, None] + self._draws()
@@ -762,7 +804,7 @@ class Leaderboard(Savable):
     def to_frame(self) -> pd.DataFrame:
         """The tables of all votes and of each value of `by` as one data frame.
 
-        The columns lam, phi and remarks repeat what holds for a whole table.
+        The columns lam, phi and remarks have the same value in all rows of a table.
         """
         check_is_fitted(self)
         return leaderboard_text.frame(self)

@@ -314,8 +314,8 @@ class SolutionPath:
     status : Status
         Why the path ends: "complete" (down to 0), "lam_min", "max_events", "interrupted",
         "rounding" (below the domain, double precision cannot represent the solution; see
-        :func:`trusted`) or "numerical" (another numerical problem). ``status.sentence`` says it in
-        words, and ``info["reason"]`` has details of the last two.
+        :func:`trusted`) or "numerical" (another numerical problem). ``status.sentence``
+        explains the status, and ``info["reason"]`` gives details of the last two.
     solver : str
         Name and version of the solver.
     info : dict

@@ -85,7 +85,7 @@ class Votes:
 
     @classmethod
     def of_orders(cls, orders):
-        """Create them from orders of at most two items, or return None if there are others.
+        """Create votes from orders of at most two items, or return None for longer orders.
 
         Two items that share a place are tied.
         """
@@ -145,10 +145,10 @@ class Votes:
         return bool((self.weight % step == 0).all())
 
     def counted(self):
-        """The votes; weights that are no numbers of votes are scaled to count votes.
+        """Return the votes, with weights scaled if they are not numbers of votes.
 
-        Votes of weights w tell as much as (sum w)^2 / sum w^2 equal votes, to which the scaled
-        weights sum.
+        Votes of weights w carry the information of (sum w)^2 / sum w^2 equal votes. The scaled
+        weights have this sum.
         """
         if self.are_counts:
             return self
@@ -157,9 +157,10 @@ class Votes:
         return replace(self, **{name: scale * part for name, part in parts.items()})
 
     def balanced(self, least):
-        """The votes with weights that give all pairs of items the same total weight.
+        """Return the votes with weights that give all pairs of items the same total weight.
 
-        Pairs with fewer than `least` votes get less, in proportion. The sum of the weights remains.
+        A pair with fewer than `least` votes gets a smaller weight, in proportion. The sum of all
+        weights does not change.
         """
         from pandas import factorize
 
@@ -250,7 +251,7 @@ class Votes:
 
 
 def ranked(code):
-    """Ranks (m,) of numbers (m,) among the distinct ones, and these in order.
+    """Return the ranks (m,) of numbers (m,) among the distinct ones, and the sorted distinct ones.
 
     Parameters
     ----------

@@ -1,13 +1,14 @@
-"""Model selection: curves of paths, tables of grids, and one rule that chooses among them.
+"""Model selection: the choice of a model and lambda from curves of paths or tables of grids.
 
-All estimators with cross-validation and ``rankbook select`` choose by the same rule:
+All estimators with cross-validation and ``rankbook select`` follow the same rule:
 
-1. The best value. Values that differ by at most 1e-12 are equal, because sums of weights round.
-2. Of equally good models that with the smallest gamma; None counts as the smallest.
-3. Of the best lambdas of this model the middle of the widest interval, and of equally wide
-   intervals that of the largest lambdas. The lambdas of a grid are intervals without width, so the
-   largest is chosen.
-4. In a table with more parameters the smallest value of each, in the order of the table.
+1. Choose the models with the best value. Values that differ by at most 1e-12 count as equal,
+   because sums of weights have rounding errors.
+2. Among equally good models, choose the one with the smallest gamma; None counts as the smallest.
+3. Among the best lambdas of this model, choose the middle of the widest interval. If several
+   intervals are equally wide, choose the one with the largest lambdas. The lambdas of a grid are
+   intervals of width 0, so the largest one is chosen.
+4. In a table with more parameters, choose the smallest value of each, in the order of the table.
 
 The rules "largest" and "one_se" change only the third step. The chapter
 :doc:`/book/choosing_lambda` explains the rule, and the lambda of a refit on more data.
@@ -30,14 +31,14 @@ from .curve import VALUE_TOL, ValidationCurve, largest_within, validation_curve
 
 
 def choose_best(values, *sizes, maximize=False):
-    """Choose the best entry of a table, and of equal entries the one with the smallest sizes.
+    """Choose the best entry of a table; among equal entries, the one with the smallest sizes.
 
     Parameters
     ----------
     values : array-like of shape (a, b, ...)
     *sizes : sequences of float or None, of lengths a, b, ...
-        For each axis the sizes of its entries. The last axis counts first, then the others in
-        their order.
+        Sizes of the entries along each axis; None is the smallest. Equal entries are compared by
+        their sizes along the last axis first, and then along the other axes in their order.
     maximize : bool, default False
 
     Returns
@@ -57,9 +58,10 @@ def choose_from_table(values, lams, *parameters, maximize=False):
     Parameters
     ----------
     values : ndarray of shape (l, ..., g)
+        Value for each combination of lambda (first axis) and the other parameters.
     lams : array-like of shape (l,)
     *parameters : sequences of float or None
-        The values of the other parameters, of which gamma is the last.
+        Values of the other parameters, one sequence for each axis. The last parameter is gamma.
     maximize : bool, default False
 
     Returns
@@ -76,12 +78,13 @@ class Choice(NamedTuple):
     Attributes
     ----------
     at : int
-        Number of the chosen model.
+        Index of the chosen model.
     curves : list of ValidationCurve
         The mean curve of each model.
     lam : float
     error : float
-        Standard error of the mean at the middle of its widest best interval; NaN if unknown.
+        Standard error of the chosen model's mean value at the middle of the widest best interval;
+        NaN if unknown.
     """
 
     at: int
@@ -96,12 +99,13 @@ def choose_from_curves(folds, gammas, rule="widest", error=None):
     Parameters
     ----------
     folds : list of lists of ValidationCurve
-        For each model the curves of its folds, or the only curve of a given split.
+        For each model, the curves of its folds; a single split gives one curve.
     gammas : sequence of float or None
-        The gamma of each model, or None.
+        The gamma of each model; None for a kernel without gamma.
     rule : {"widest", "largest", "one_se"}, default "widest"
     error : function, optional
-        Returns the standard error of a model at a lambda, for a single fold.
+        ``error(at, lam)`` returns the standard error of model `at` at lam. It is called only if
+        each model has a single curve.
 
     Returns
     -------
@@ -119,7 +123,7 @@ def choose_from_curves(folds, gammas, rule="widest", error=None):
     if rule != "one_se":
         return Choice(at, curves, curve.choose(rule), spread)
     if np.isnan(spread):
-        raise ArgumentError("rule is 'one_se', but cv has one fold only", "at least two")
+        raise ArgumentError("rule is 'one_se', but cv has one fold only", "at least two folds")
     return Choice(at, curves, largest_within(curve, spread), spread)
 
 
@@ -135,7 +139,8 @@ def follow_path(problem, solver, lam_min=None, progress=False, **options):
     Raises
     ------
     KeyboardInterrupt
-        If the path was interrupted, because part of a path does not determine the best lambda.
+        If the path was interrupted. A part of the path is not returned, because it does not
+        determine the best lambda.
     """
     if lam_min is not None:
         lam_min = min(lam_min, getattr(problem, "lam_max", np.inf)) or None
@@ -159,7 +164,7 @@ class Candidate:
     seconds : dict
         Elapsed time of "path" and "curve"; extensions of the path count as "curve".
     gamma : float or None
-        The parameter of the kernel, or None.
+        The parameter of the kernel; None for a kernel without gamma.
     """
 
     path: Any
@@ -172,7 +177,7 @@ class Candidate:
     def width(self):
         """Ratio of the ends of the widest best interval; at least 1.
 
-        An interval is cut off a decade beyond the outermost breakpoints.
+        Intervals are cut off a factor of 10 beyond the outermost breakpoints.
         """
         ends = self.curve.scale[0] / 10, self.curve.scale[1] * 10
         low, high = np.clip(np.array(self.curve.best).T, *ends)
@@ -193,8 +198,8 @@ def evaluate_path(problem, X_val, target, solver, lam_min=None, how=None, extend
     how : dict, optional
         Further arguments of :func:`rankbook.validation_curve`.
     extend : bool, default False
-        Whether to resume a path of "newton" that ended at its default end, by three powers of ten
-        at a time, as long as the curve decreases and its end is among the best lambdas.
+        Whether to extend a path of "newton" beyond its default end. It is extended by three powers
+        of ten at a time, as long as this lowers the minimum and the end is among the best lambdas.
     **options
         Further arguments of :func:`follow_path`.
 
@@ -235,22 +240,23 @@ def restrict(curve, lam_min=None, lam_max=None):
 
 
 def rescale(curve, factor):
-    """The curve over factor * lambda."""
+    """Return the curve as a function of factor * lambda."""
     scale = tuple(float(end) * factor for end in curve.scale)
     return replace(curve, breaks=curve.breaks * factor, scale=scale)
 
 
 def align_curves(curves):
-    """Write some curves with the breaks of all of them.
+    """Represent several curves with common breaks.
 
     Parameters
     ----------
     curves : list of ValidationCurve
-        With one upper end.
+        Curves with the same upper end.
 
     Returns
     -------
-    breaks : ndarray of shape (s + 1,), decreasing to the highest lower end
+    breaks : ndarray of shape (s + 1,)
+        Decreasing; the last one is the highest lower end of a curve.
     values : ndarray of shape (len(curves), s)
     """
     end = max(one.breaks[-1] for one in curves)
@@ -261,7 +267,7 @@ def align_curves(curves):
 
 
 def mean_curve(curves):
-    """Compute the mean of some curves exactly. O(K s log s) for s breaks in all.
+    """Compute the mean of K curves exactly. O(K s log s) for s breaks in total.
 
     Parameters
     ----------
@@ -281,7 +287,7 @@ def mean_curve(curves):
 
 
 def grid_curve(lams, values, metric, maximize):
-    """Make a curve of the values (l,) at some lambdas (l,), each for those nearest to it."""
+    """Make a curve from values (l,) at lambdas (l,); each value holds for the nearest lambdas."""
     lams, first = np.unique(lams, return_index=True)
     lams, values = lams[::-1], values[first[::-1]]
     keep = np.flatnonzero(np.r_[True, np.abs(np.diff(values)) > VALUE_TOL])
@@ -292,7 +298,7 @@ def grid_curve(lams, values, metric, maximize):
 
 
 def value_by_other_folds(folds, choose, value):
-    """Compute the mean value of folds, each at what the other folds choose.
+    """Compute the mean value of the folds, each evaluated at the choice of the other folds.
 
     Parameters
     ----------
@@ -311,7 +317,7 @@ def value_by_other_folds(folds, choose, value):
 
 
 def run_parallel(function, arguments, n_jobs=None, progress=False):
-    """Call a function with each of some tuples of arguments, in parallel by joblib.
+    """Call a function with each tuple of arguments, in parallel by joblib.
 
     `progress` shows a bar over the calls.
     """

@@ -209,7 +209,7 @@ def test_ties_of_orders_are_not_half_wins_without_a_note(tmp_path):
     (tmp_path / "r.csv").write_text("ranking,item,rank\n" + rows)
     for ties in ([], ["--ties", "half"]):
         text = done("rank", "r.csv", *ties)
-        assert "ties are counted by the method 'breslow' of choices" in text
+        assert "ties of orders are counted by the method 'breslow'" in text
     said = refused("rank", "r.csv", "--ties", "drop")
     assert "--ties is 'drop' beside orders; expected no value for orders" in said
     (tmp_path / "r.csv").write_text("ranking,item,rank\n" + rows.replace("c,2", "c,3"))

@@ -576,7 +576,7 @@ def test_weights_of_orders_that_do_not_count():
     first, other = of(weight), of(7.3 * weight)
     assert np.allclose(first.table_[numbers], other.table_[numbers], atol=1e-5)
     worth = weight.sum() ** 2 / (weight**2).sum()
-    assert f"tell as much as {worth:.0f} orders" in first.remark
+    assert f"carry the information of {worth:.0f} orders" in first.remark
     assert (of(3 * np.ones(60)).table_.high < plain.high).all()  # three times as many orders
     drawn = of(weight, method="bootstrap", n_draws=200).table_
     assert np.allclose(
