@@ -101,7 +101,7 @@ def choose_from_curves(folds, gammas, rule="widest", error=None):
     folds : list of lists of ValidationCurve
         For each model, the curves of its folds; a single split gives one curve.
     gammas : sequence of float or None
-        The gamma of each model; None for a kernel without gamma.
+        The gamma of each model; None for the default, or for a kernel without gamma.
     rule : {"widest", "largest", "one_se"}, default "widest"
     error : function, optional
         ``error(at, lam)`` returns the standard error of model `at` at lam. It is called only if
@@ -164,7 +164,7 @@ class Candidate:
     seconds : dict
         Elapsed time of "path" and "curve"; extensions of the path count as "curve".
     gamma : float or None
-        The parameter of the kernel; None for a kernel without gamma.
+        The parameter of the kernel; None for the default, or for a kernel without it.
     """
 
     path: Any

@@ -493,7 +493,7 @@ def test_votes_that_the_model_cannot_judge():
     board = rb.Leaderboard().fit(pairs)
     with pytest.raises(ValueError, match="'a' and 'd', which no votes of the fit connect"):
         board.score(pd.DataFrame(dict(winner=["a"], loser=["d"])))
-    with pytest.raises(ValueError, match="a has 3 names and b 2"):
+    with pytest.raises(ValueError, match="a has 3 names and b has 2"):
         board.predict_proba(["a", "b", "c"], ["a", "b"])
 
 
