@@ -45,31 +45,18 @@ if TYPE_CHECKING:
 EQUAL = 10  # digits after the point in which scores of equal rank agree
 ELO = 400 / np.log(10)  # points of the Elo scale for each unit of score
 ALL = 2000  # largest number of items whose intervals are computed unasked
-<<<<<<< HEAD
-FEW = 10  # comparisons below which the interval of an item rests on the prior
+FEW = 10  # comparisons below which the interval of an item depends mostly on the prior
 SHRUNK = 0.94  # share of differences determined by votes below which bootstraps are too short
 SPARSE = 30  # comparisons of an item on average below which intervals may be too short
 LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
 MAX_ROWS = 40  # largest number of rows of a printed table
-# parameters of the fit on which answers of a fitted leaderboard depend
-=======
-FEW = 10  # comparisons below which the interval of an item depends mostly on the prior
-SPARSE = 30  # comparisons of an item on average below which intervals may be too short
-LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
-MOST = 40  # largest number of rows of a printed table
 # parameters of the fit that methods of a fitted leaderboard use
->>>>>>> 1b40f8ef (Say in plain words what the guide on leaderboards and the rule of choice mean)
 SETTINGS = ("scale", "anchor", "level", "simultaneous", "method", "min_votes")
 SETTINGS += ("n_draws", "random_state")
 
 
-<<<<<<< HEAD
 def doubts(compared, rank, used, method):
-    """Reasons to doubt intervals, mostly none.
-=======
-def doubts(compared, rank, used=np.nan):
     """Return reasons to doubt the intervals; usually there are none.
->>>>>>> 1b40f8ef (Say in plain words what the guide on leaderboards and the rule of choice mean)
 
     Parameters
     ----------
@@ -78,13 +65,9 @@ def doubts(compared, rank, used=np.nan):
     rank : int
         Number of independent differences of scores.
     used : float
-<<<<<<< HEAD
-        Number of them that the votes determine, gamma; NaN if unknown.
-    method : {"laplace", "bootstrap"}
-=======
         Number of them that the votes determine rather than the prior, gamma in equation (4) of the
-        chapter on votes.
->>>>>>> 1b40f8ef (Say in plain words what the guide on leaderboards and the rule of choice mean)
+        chapter on votes; NaN if unknown.
+    method : {"laplace", "bootstrap"}
     """
     n, said = len(compared), []
     if rank <= 2:
@@ -135,16 +118,10 @@ class Leaderboard(Savable):
         Whether all intervals of scores hold together with probability `level`, and likewise all
         intervals of ranks. Otherwise each one holds with this probability.
     method : {"laplace", "bootstrap"}, default "laplace"
-<<<<<<< HEAD
-        "laplace" is the normal approximation of the posterior, with the covariance (5) of the
-        chapter if there are units. "bootstrap" fits the scores again to `n_draws` samples of votes
-        or units with the same prior. Its intervals leave out the shrinkage by the prior, so they
-        are too short if items have few votes.
-=======
         "laplace" is the normal approximation of the posterior. If there are units, or weights
         that are not numbers of votes, it uses the covariance (5) of the chapter. "bootstrap" fits
-        the scores again to `n_draws` samples of votes or units, with the same prior.
->>>>>>> 1b40f8ef (Say in plain words what the guide on leaderboards and the rule of choice mean)
+        the scores again to `n_draws` samples of votes or units, with the same prior. Its intervals
+        leave out the shrinkage by the prior, so they are too short if items have few votes.
     rank_method : {"steps", "credible"}, default "steps"
         "steps" derives intervals of ranks from the pairs that the votes decide. "credible" takes
         percentiles of the ranks in draws of the scores. These intervals are shorter, but if several
@@ -511,15 +488,10 @@ class Leaderboard(Savable):
                 f"weights are not numbers of orders; together they carry the information of {worth}"
             )
         if np.bincount(orders.group, orders.choice_weight > 0).max() > 1:
-<<<<<<< HEAD
-            self.notes_.append(f"ties are counted by the method {orders.ties!r} of choices")
+            self.notes_.append(f"ties of orders are counted by the method {orders.ties!r}")
         kept = np.flatnonzero(compared > 0)
         self.items_ = tuple(str(i if orders.items is None else orders.items[i]) for i in kept)
         orders, compared = orders[kept], compared[kept]
-=======
-            self.notes_.append(f"ties of orders are counted by the method {orders.ties!r}")
-        orders, compared = orders[np.flatnonzero(compared > 0)], compared[compared > 0]
->>>>>>> 1b40f8ef (Say in plain words what the guide on leaderboards and the rule of choice mean)
         n, X = orders.n_items, csr_array(eye_array(orders.n_items))
         model = RankSVM(kernel="linear", loss="plackett-luce")
         if self.lam is None:
