@@ -155,7 +155,9 @@ class Seal:
         found = [label for label, A, known in self.arrays.values() if checksum(A) != known]
         for label, part, before in self.held.values():
             now = vars(part)
-            for name in [n for n in before if now.get(n) is not before[n]] + [*now.keys() - before]:
+            # copyreg notes __slotnames__ in a class when it first copies an instance
+            new = now.keys() - before - {"__slotnames__"}
+            for name in [n for n in before if now.get(n) is not before[n]] + [*new]:
                 # computing or dropping a cached value is allowed
                 was, value, known = before.get(name), now.get(name), getattr(type(part), name, None)
                 made = name.startswith("_") or isinstance(known, cached_property)

@@ -219,7 +219,8 @@ def read_preferences(
         Arguments of :meth:`rankbook.Preferences.from_pairs`, or of the method of another form:
         names of columns, such as ``winner="chosen"``, ``weight="votes"`` or ``rank="position"``,
         and options, such as ``ties="half"`` or ``results="winner"``. By default a column has the
-        name of its argument; case is ignored. A column tie marks ties of pairs and matches.
+        name of its argument; case is ignored. A column tie marks ties of pairs and matches. In
+        `pair_features`, ``"len_a-len_b"`` is the difference of two columns.
 
     Returns
     -------
@@ -384,12 +385,18 @@ def read_records(kind, path, form, columns, more=()):
     is_text = {role: bool(role_kind) for role, (_, role_kind) in roles_of(form).items()}
     is_text["result"] = len(named.get("result", ())) == 1  # two columns contain goals
     text = [c for role in roles if is_text[role] for c in named[role]]
-    wanted = list(dict.fromkeys([*chain.from_iterable(named.values()), *more]))
+    differences = {c: difference_of(c, known) for c in named.get("pair_features", ())}
+    differences = {c: pair for c, pair in differences.items() if pair is not None}
+    wanted = [*chain.from_iterable(named.values()), *chain.from_iterable(differences.values())]
+    wanted = [c for c in dict.fromkeys([*wanted, *more]) if c not in differences]
     beside = QUERY_NAMES if form == "clicks" else ()  # from_clicks warns of names they share
     read = dict.fromkeys([*wanted, *(c for c in beside if c in known)])
     frame = reader.read(list(dict.fromkeys([*text, *more])), list(read), coded=True)
     if len(frame) == 0:
         raise ValueError(f"{source} has names of columns but no rows.")
+    for name, pair in differences.items():
+        first, second = (as_vector(each, frame[each].to_numpy()) for each in pair)
+        frame[name] = first - second
     if is_rated and form == "rankings":
         rating = as_vector("rating", frame[roles["rank"]].to_numpy())
         frame, reasons["rank"] = frame.assign(**{roles["rank"]: -rating}), "given, as a rating"
@@ -402,6 +409,14 @@ def read_records(kind, path, form, columns, more=()):
     records = Records(source, kind, form, frame, columns, roles, left_over)
     explain_records(records, why, reasons, more, left_over)
     return records
+
+
+def difference_of(name, known):
+    """Return the two known columns (a, b) of a name "a-b" that is no column itself, or None."""
+    parts = str(name).split("-") if name not in known else ()
+    ends = [("-".join(parts[:i]).strip(), "-".join(parts[i:]).strip()) for i in range(len(parts))]
+    found = [pair for pair in ends[1:] if pair[0] in known and pair[1] in known]
+    return found[0] if len(found) == 1 else None
 
 
 def find_columns(reader, form, columns, options):
@@ -423,7 +438,12 @@ def find_columns(reader, form, columns, options):
             else:
                 missing += [role] * required
     given = [(role, [c] if isinstance(c, str) else c) for role, c in roles.items()]
-    lost = {role: c for role, some in given for c in some if c not in known}
+    lost = {
+        role: c
+        for role, some in given
+        for c in some
+        if c not in known and not (role == "pair_features" and difference_of(c, known))
+    }
     lost |= {role: role for role in missing}
     if lost:
         what, are = ("columns", "are") if len(lost) > 1 else ("column", "is")

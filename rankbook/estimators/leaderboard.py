@@ -334,6 +334,11 @@ class Leaderboard(Savable):
         if unclear := found.confounded(self.features_):
             said = "effects that the votes hardly tell apart from others"
             self.notes_.append(f"{said}: {', '.join(unclear)}")
+        if sided := found.one_sided(self.features_):
+            said = (
+                "features with one sign in all votes, which also measure the advantage of the first"
+            )
+            self.notes_.append(f"{said}: {', '.join(sided)}")
         r = names.size if by_unit else 0
 
         def errors(chosen):

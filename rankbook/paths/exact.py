@@ -351,7 +351,7 @@ class SolutionPath:
         lam_end: float,
         info: dict[str, Any] | None = None,
     ) -> None:
-        self.problem, self.status = problem, Status(status)
+        self.problem, self.status = problem, Status(as_choice("status", status, tuple(Status)))
         if breakpoints is not None:  # otherwise a subclass computes them on request
             self.breakpoints = own(breakpoints)
         self.domain = (float(lam_end), np.inf)

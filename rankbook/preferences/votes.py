@@ -190,6 +190,13 @@ class Votes:
         inflation = Q**2 @ (1 / np.maximum(e, 1e-12))
         return [name for name, times in zip(names, inflation) if times > INFLATED]
 
+    def one_sided(self, names):
+        """Names of the features (p,) that have one sign in all votes, unless one is constant."""
+        low, high = self.features.min(axis=0), self.features.max(axis=0)
+        if (low == high).any():  # it measures the advantage of the first place
+            return []
+        return [n for n, a, b in zip(names, low, high) if a >= 0 or b <= 0]
+
     def freedom(self):
         """Degrees of freedom of a variance from the units, infinite without units.
 

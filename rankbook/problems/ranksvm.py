@@ -64,6 +64,9 @@ def as_loss(loss):
     if isinstance(loss, str) or not hasattr(loss, "derivative"):
         return LOSSES[as_choice("loss", loss, tuple(LOSSES))]
     own = loss if isinstance(loss, Loss) else SmoothPairLoss(loss)
+    name = getattr(own, "name", None)
+    if not (isinstance(name, str) and name):
+        raise ArgumentError(f"loss has the name {name!r}", "a string")
     if own.name in LOSSES and kind_of(own) != kind_of(LOSSES[own.name]):
         raise ArgumentError(
             f"loss has the name {own.name!r}, which is taken by one of rankbook's", "another name"

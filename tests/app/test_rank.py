@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm, t
 from shell import done, refused
 
 import rankbook as rb
@@ -196,7 +197,6 @@ def test_leagues_without_a_match_are_not_compared(tmp_path):
 
 
 def test_wrong_calls(votes):
-    assert "level is given; expected --intervals" in refused("rank", "votes.csv", "--level", "0.9")
     assert "MATCHES is 'no.csv'" in refused("rank", "no.csv")
     assert "form is 'clicks'" in refused("rank", "votes.csv", "--form", "clicks")
     assert table("season.csv").equals(table("season.csv", "--form", "matches"))
@@ -226,14 +226,17 @@ def test_units_are_drawn_together(votes):
     known = known.to_frame().set_index(np.array(sorted(PLAYERS))[known.order])
     found = found.set_index("item").loc[known.index]
     assert np.allclose(found.score, known.score, atol=1e-6)
-    assert np.allclose(found[["low", "high"]], known[["low", "high"]], atol=0.06)
+    wider = np.sqrt(20 / 19) * t.ppf(0.975, 19) / norm.ppf(0.975)
+    middle = known[["score"]].to_numpy()
+    ends = middle + wider * (known[["low", "high"]] - middle)
+    assert np.allclose(found[["low", "high"]], ends, atol=0.06)
     alone = table(*given).set_index("item").loc[known.index]
     assert not np.allclose(found.low, alone.low, atol=1e-3)
     cluster = table("judged.csv", "--intervals", "--group", "judge")
     by_hand = rb.Leaderboard(unit="judge").fit(judged).table_
     pd.testing.assert_frame_equal(cluster, by_hand, check_dtype=False)
-    said = refused("rank", "judged.csv", "--group", "judge")
-    assert "--unit is given; expected --intervals with it" in said
+    implied = table("judged.csv", "--group", "judge")
+    pd.testing.assert_frame_equal(implied, cluster)
     said = refused("rank", *given, "--group", "sex")
     assert "--unit is 'sex'; expected one of: judge, loser, winner" in said
 

@@ -122,6 +122,16 @@ def test_options_are_the_parameters():
     pd.testing.assert_frame_equal(pd.DataFrame(drawn["items"]), same, check_dtype=False)
 
 
+@pytest.mark.parametrize(
+    "given", [["--unit", "judge"], ["--simultaneous"], ["--rank-method", "steps"]]
+)
+def test_options_of_intervals_ask_for_them(given):
+    short, long = (
+        done("rank", "arena.csv", "--json", *more, *given) for more in ([], ["--intervals"])
+    )
+    assert short == long and "rank_low" in short
+
+
 def test_a_plot_is_written():
     done("rank", "arena.csv", "--intervals", "--plot", "ranks.svg")
     assert "<svg" in Path("ranks.svg").read_text()
@@ -131,9 +141,6 @@ def test_a_plot_is_written():
 @pytest.mark.parametrize(
     "given, expected",
     [
-        (["--unit", "judge"], "--unit is given; expected --intervals with it"),
-        (["--simultaneous"], "--simultaneous is given; expected --intervals with it"),
-        (["--rank-method", "steps"], "--rank-method is given; expected --intervals with it"),
         (["--anchor", "nobody=3"], "--anchor is 'nobody'; expected one of"),
         (["--anchor", "gpt_4"], "--anchor is 'gpt_4'; expected NAME=NUMBER"),
         (["--ties", "win"], "--ties is 'win'; expected one of"),
@@ -221,3 +228,22 @@ def test_clicks_are_refused(votes):
     pd.DataFrame(clicks).to_csv("clicks.csv", index=False)
     said = refused("rank", "clicks.csv")
     assert "MATCHES is 'clicks.csv', a log of clicks; expected votes, matches or orders" in said
+
+
+def test_a_difference_of_columns_is_a_feature():
+    votes, rng = pd.read_csv("arena.csv"), np.random.default_rng(0)
+    for side in "ab":
+        votes[f"len-{side}"] = rng.integers(100, 900, len(votes))
+    votes = votes.assign(longer=votes["len-a"] - votes["len-b"])
+    fit = lambda feature: rb.Leaderboard(columns=dict(pair_features=feature)).fit(votes)
+    known, found, one_sided = fit("longer"), fit(["len-a - len-b"]), fit("len-a")
+    assert found.features_ == ("len-a - len-b",)
+    assert np.array_equal(found.score_, known.score_)
+    assert any("one sign in all votes" in note and "len-a" in note for note in one_sided.notes_)
+    assert not any("one sign" in note for note in found.notes_)
+    votes.drop(columns="longer").to_csv("lengths.csv", index=False)
+    told = done("rank", "lengths.csv", "--column", "pair_features=len-a-len-b", "--json")
+    told = {each["item"]: each["score"] for each in json.loads(told)["items"]}
+    assert np.allclose([told[name] for name in known.items_], known.score_, rtol=1e-9)
+    said = refused("rank", "lengths.csv", "--column", "pair_features=len-a-len-c")
+    assert "has no column 'len-a-len-c'" in said

@@ -181,3 +181,9 @@ def test_a_path_is_cut_at_a_lambda_that_it_has():
         part.cut(lam / 2)
     with pytest.raises(TypeError, match="reason is an int"):
         path.cut(lam, "lam_min", 3)
+
+
+def test_the_status_of_a_path_is_one_of_six(line):
+    assert by_hand(line).status.sentence
+    with pytest.raises(ValueError, match="status is 'odd'; expected one of: .*complete"):
+        by_hand(line, status="odd")

@@ -242,3 +242,10 @@ def test_a_first_fit_of_few_items_compiles_nothing(lam):
     call = [sys.executable, "-c", FIRST_FIT, lam]
     found = subprocess.run(call, capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["[]", "False"] and found.stderr == ""
+
+
+@pytest.mark.parametrize("name", [None, "", 3])
+def test_a_loss_without_a_name_is_refused(name):
+    nameless = type("Nameless", (Loss,), {} if name is None else dict(name=name))
+    with pytest.raises(ValueError, match="loss has the name"):
+        rb.RankSVM(loss=nameless()).fit([[0.0], [1.0]], [0, 1])

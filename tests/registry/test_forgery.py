@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -282,3 +284,25 @@ def test_changed_signs_of_several_entries_are_seen():
         assert checksum(A) != known
         A.flat[[i, j]] *= -1
     assert checksum(A) == known
+
+
+def test_a_plugin_may_delegate_and_pickle():
+    code = """if True:
+        import copy, numpy as np, rankbook as rb
+
+        class Delegating(rb.Solver):
+            name, version, summary = "delegating", "1", "Calls newton."
+            losses, kernels = frozenset({"hinge"}), ("linear",)
+            problems = ("RankSVMProblem",)
+
+            def solve(self, problem, lam):
+                copy.copy(problem.prefs)  # the first copy of an instance writes to its class
+                return rb.solve(problem, lam, "newton")
+
+        rb.register_solver(Delegating)
+        X = np.random.default_rng(0).normal(size=(20, 3))
+        y = np.arange(20) % 4
+        print(rb.RankSVM(0.1, kernel="linear", solver="delegating").fit(X, y).solver_)
+    """
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout.startswith("delegating"), found.stderr

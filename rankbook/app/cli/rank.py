@@ -46,7 +46,11 @@ Ties = option(
     " tie has a probability of its own. refuse: a tie is an error.",
     values="half drop davidson refuse",
 )
-Intervals = option(bool, "Add confidence intervals of scores and ranks.", "--intervals")
+Intervals = option(
+    bool,
+    "Add confidence intervals of scores and ranks, as each option of intervals does.",
+    "--intervals",
+)
 Level = option(float, "Confidence level of each interval.")
 Method = option(
     str,
@@ -153,7 +157,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
 
     For example, from the votes of an arena to a table for a web page:
 
-    rankbook rank votes.parquet --column pair_features=length --intervals --unit judge --scale elo
+    rankbook rank votes.parquet --column pair_features=len_a-len_b --unit judge --scale elo
     --output ranks.md
     """
     from rankbook.base.validation import as_choice
@@ -169,10 +173,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
         raise ArgumentError(
             f"--output is {output!r} and --json prints to standard output", "one of the two"
         )
-    of_intervals = dict(level=level != 0.95, method=method, unit=unit, simultaneous=simultaneous)
-    for name, given in (of_intervals | {"rank-method": rank_method}).items():
-        if given and not intervals:
-            raise ArgumentError(f"--{name} is given", "--intervals with it")
+    intervals = intervals or any((level != 0.95, method, unit, simultaneous, rank_method))
     if form is not None:
         as_choice("form", form, ("pairs", "matches", "counts", "wins", "rankings", "orders"))
     if anchor is not None:
