@@ -774,7 +774,7 @@ class Gauge:
         self.first, self.copies = (np.arange(n),) * 2 if all_differ else (first, copies.ravel())
         self.K = K if all_differ else K[np.ix_(first, first)]
         self.squares = self.K**2
-        prefs = problem.prefs
+        prefs, self.weight = problem.prefs, problem.prefs.weight
         self.better, self.worse = self.copies[prefs.better], self.copies[prefs.worse]
 
     def gap(self, path, lam):
@@ -790,7 +790,7 @@ class Gauge:
             short = dual.margins - prefs.matvec(f)
             loss = dual.weights @ np.maximum(0.0, short)
             if not problem.is_factored:
-                noise = self.matrix_noise(lam, coef, dual, sums, short)
+                noise = self.matrix_noise(lam, coef, dual.listed(), sums, short)
         primal = lam / 2 * square + loss
         lower = linear - lam / 2 * square - self.sums_error(lam, error, f)
         return float((abs(primal - lower) + noise) / max(1.0, abs(primal)))
@@ -810,7 +810,7 @@ class Gauge:
         lengths = np.hypot(scores[self.better], scores[self.worse])
         eta = np.where(self.better == self.worse, 0.0, lengths)
         t = np.array([short + eta, short - eta, short])
-        up, down, here = dual.weights * np.maximum(0.0, t) - dual.listed() * t
+        up, down, here = self.weight * np.maximum(0.0, t) - dual * t
         return (np.maximum(up, down) - here).sum() + eps * np.sqrt(v**2 @ (self.squares @ v**2)) / (
             2 * lam
         )
