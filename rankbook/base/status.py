@@ -32,4 +32,5 @@ class Status(StrEnum):
     ROUNDING = "rounding", "double precision cannot represent the solutions for smaller lambdas"
     NUMERICAL = "numerical", "rounding errors or another numerical problem ended it"
 
-    __repr__ = str.__repr__
+    def __repr__(self):
+        return repr(self.value)
