@@ -33,7 +33,7 @@ from ..preferences.events import ids_of_preferences
 from ..preferences.graph import Preferences
 from ..preferences.names import similar_names
 from ..preferences.orders import Orders
-from ..preferences.votes import Votes, ranked
+from ..preferences.votes import Votes, are_counts, ranked
 from ..problems.scale import components
 from . import leaderboard_text
 from .saving import Savable
@@ -484,7 +484,7 @@ class Leaderboard(Savable):
         weight, at = orders.order_weight, orders.is_compared
         compared = np.bincount(orders.item[at], weight[orders.order[at]], orders.n_items)
         self._used(compared)
-        self.notes_, whole, factor = [], not (weight % 1).any(), 1.0
+        self.notes_, whole, factor = [], are_counts(weight), 1.0
         if not whole:  # as Votes.counted
             factor = weight.sum() / (weight**2).sum()
             orders = orders.of_orders(range(weight.size), np.full(weight.size, factor))
@@ -516,7 +516,7 @@ class Leaderboard(Savable):
             self.notes_ += doubts(factor * compared, rank, used, self.method)
             if self.method == "laplace":
                 return NormalErrors(root[chosen] @ root[chosen].T)
-            is_counted = whole and (weight != 1).any()
+            is_counted = not (weight % 1).any() and (weight != 1).any()
             units = Units(orders, "vote" if is_counted else None)
             seed = as_seed(self.random_state)
             moved = resampled_scores(solution, items, units, self.n_draws, 1, seed)

@@ -15,6 +15,15 @@ BLOCK = 1 << 16  # rows of features handled together
 INFLATED = 10  # times the variance that an effect would have alone; then votes hardly determine it
 
 
+def are_counts(weight):
+    """Whether weights are numbers of votes or orders.
+
+    Whole numbers are, and so are larger multiples of 1/2, where ties count as half wins.
+    """
+    step = 0.5 if weight.max(initial=0.0) > 1 else 1.0
+    return bool((weight % step == 0).all())
+
+
 @dataclass(frozen=True, eq=False)
 class Votes:
     """Votes between pairs of n items; a row may stand for several equal votes.
@@ -137,12 +146,8 @@ class Votes:
 
     @property
     def are_counts(self):
-        """Whether the weights are numbers of votes.
-
-        Whole numbers are, and so are larger multiples of 1/2, where ties count as half wins.
-        """
-        step = 0.5 if self.weight.max(initial=0.0) > 1 else 1.0
-        return bool((self.weight % step == 0).all())
+        """Whether the weights are numbers of votes."""
+        return are_counts(self.weight)
 
     def counted(self):
         """Return the votes, with weights scaled if they are not numbers of votes.

@@ -80,7 +80,7 @@ PLENTY = [(*pair, side) for pair in PAIRS for side in ["a"] * 15 + ["b"] * 5]
     "rows, says",
     [
         (PLENTY, ""),
-        ([("x", "y", side) for side in ["a"] * 60 + ["b"] * 30], "with 2 items"),
+        ([("x", "y", side) for side in ["a"] * 60 + ["b"] * 30], "with only 2 items"),
         (PLENTY[::5], "fewer than 30 votes on an item"),
         ([(*pair, "tie") for pair in PAIRS] * 20, "nearly all votes are ties"),
         ([(*pair, side) for pair in PAIRS for side in ("a", "b")] * 20, "hardly differ"),
