@@ -129,3 +129,13 @@ def test_what_a_merge_brought_is_not_written_by_hand(root):
     edit(root, NOTEBOOK, "return name(2 * x)", "return name(10 * x)")
     assert sync(root).returncode == 0
     assert "return name(10 * x)" in (root / MODULE).read_text()
+
+
+def test_a_committed_edit_stays_until_its_notebook_changes(root):
+    with open(root / MODULE, "a") as file:
+        file.write("# mine\n")
+    git(root, "commit", "-qam", "Edit by hand")
+    (root / ".git" / "written-by-sync.json").unlink()  # as in a fresh clone
+    done = sync(root, "--check")
+    assert done.returncode == 1 and "+# mine" in done.stderr
+    assert "# mine" in (root / MODULE).read_text()

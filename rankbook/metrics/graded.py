@@ -121,8 +121,8 @@ def _query_average_precision(lists):
     # 0 before the first item of positive weight
     precision = above / np.maximum(all_above, np.finfo(float).tiny)
     total = np.add.reduceat(found * precision, lists.chain_of_list)
-    everything = lists.total(relevant)
-    return np.divide(total, everything, np.full(total.size, np.nan), where=everything > 0)
+    in_all = lists.total(relevant)
+    return np.divide(total, in_all, np.full(total.size, np.nan), where=in_all > 0)
 
 
 # %% ../../nbs/metrics/graded.ipynb #c064

@@ -506,8 +506,9 @@ def note_shared_names(log, name, rows):
 def note_usual_order(rule, session, rows, place, click, better, worse):
     """Warn if click rates fall with the rank and preferences contradict or follow the usual order.
 
-    The usual order of two items is that of their mean ranks in other sessions. It exists if the
-    items explain a share of the variance of the ranks, so no note appears for random orders.
+    Two items are usually ordered by their mean ranks in other sessions. Such an
+    order exists if the items explain a share of the variance of the ranks, so random orders cause
+    no note.
     `better` and `worse` (m,) are rows of the log. O(n + m).
     """
     place, times = place - place.mean(), np.bincount(rows)

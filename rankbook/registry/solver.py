@@ -47,9 +47,9 @@ class Solver:
         logistic loss and your own; see :class:`rankbook.problems.losses.Loss`.
     needs : tuple of str
         Methods and attributes of a loss that the solver needs, see
-        :class:`rankbook.problems.losses.Loss`; None and False stand for a missing one. It takes
-        every loss that has them all, as well as those named in `losses`, so a new loss needs no
-        change of the solver. By default there are none, and only the names count.
+        :class:`rankbook.problems.losses.Loss`. An attribute that is None or False counts as
+        missing. The solver takes every loss that has all of them, as well as the losses named in
+        `losses`, so a new loss needs no change of the solver. By default only the names count.
     weights, margins, signed_margins, hard_margin, signs : bool
         Whether the solver supports, in this order, weights c other than 1, margins delta other than
         1, margins that are not positive, lam = 0, and sign constraints on the weights of a linear
