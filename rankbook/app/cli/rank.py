@@ -48,7 +48,7 @@ Ties = option(
 )
 Intervals = option(
     bool,
-    "Add confidence intervals of scores and ranks, as each option of intervals does.",
+    "Add confidence intervals of scores and ranks. Options such as --unit and --method imply it.",
     "--intervals",
 )
 Level = option(float, "Confidence level of each interval.")
