@@ -336,7 +336,7 @@ class Leaderboard(Savable):
             self.notes_.append(f"{said}: {', '.join(unclear)}")
         if sided := found.one_sided(self.features_):
             said = (
-                "features with one sign in all votes, which also measure the advantage of the first"
+                "features with one sign in all votes also measure the advantage of the first place"
             )
             self.notes_.append(f"{said}: {', '.join(sided)}")
         r = names.size if by_unit else 0
