@@ -9,7 +9,7 @@ import typer
 
 from rankbook.base.errors import ArgumentError
 
-from .options import Data, Drop, Json, Qid, Target, option
+from . import options as opt
 from .predict_evaluate import named
 from .reading import (
     check_file,
@@ -33,7 +33,7 @@ Output = Annotated[
 ]
 
 
-GroupSizes = option(
+GroupSizes = opt.option(
     str,
     "LightGBM's file of query sizes (rank.train.query), with the number of rows of a query in each"
     " line, for DATA without query ids.",
@@ -42,13 +42,13 @@ GroupSizes = option(
 
 
 def convert(
-    data: Data,
+    data: opt.Data,
     file: Output,
-    target: Target = None,
-    qid: Qid = None,
-    drop: Drop = None,
+    target: opt.Target = None,
+    qid: opt.Qid = None,
+    drop: opt.Drop = None,
     group_sizes: GroupSizes = None,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ):
     """Convert data between CSV, Parquet and SVMlight/LETOR.
 
@@ -95,7 +95,7 @@ def facts_about(data):
 NAME = typer.Argument(metavar="[NAME]", help="Data set to load and describe.")
 
 
-def datasets(name: Annotated[str, NAME] = None, as_json: Json = False):
+def datasets(name: Annotated[str, NAME] = None, as_json: opt.Json = False):
     """List the built-in data sets, or describe one."""
     from rankbook.base.validation import unknown_name
     from rankbook.data.datasets import list_datasets, load

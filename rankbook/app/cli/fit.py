@@ -3,38 +3,13 @@
 import json
 import sys
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from logging import ERROR
 from pathlib import Path
 from time import perf_counter
 
 from ...base.errors import ArgumentError
-from .options import (
-    Coef0,
-    Columns,
-    Degree,
-    Drop,
-    Encode,
-    Event,
-    Events,
-    Form,
-    Graph,
-    Impute,
-    Json,
-    Loser,
-    Loss,
-    Name,
-    OneGamma,
-    Qid,
-    Results,
-    Scale,
-    SolverName,
-    Target,
-    Ties,
-    Time,
-    Weight,
-    Winner,
-    option,
-)
+from . import options as opt
 from .reading import (
     DataFiles,
     advice_on_words,
@@ -58,8 +33,8 @@ ACCEPTED |= dict(
 )
 
 
-Workers = option(int, "Number of Dask worker processes on this machine. DATA must be files.")
-Scheduler = option(
+Workers = opt.option(int, "Number of Dask worker processes on this machine. DATA must be files.")
+Scheduler = opt.option(
     str, "Address of a Dask cluster that does the computation, such as tcp://HOST:8786."
 )
 
@@ -94,75 +69,67 @@ def sending(workers=None, scheduler=None):
         yield lambda blocks: dask_blocks(blocks, client=client)
 
 
-Out = option(Path, "File to write the model to.", "-o", "--out")
-Method = option(str, "Method: ranksvm or rankrls.", values="ranksvm rankrls")
-FitKernel = option(
-    str,
-    "Kernel: rbf (default), linear (default for several files) or poly.",
-    "--kernel",
-    values="rbf linear poly",
-)
-Lam = option(
+Out = opt.option(Path, "File to write the model to.", "-o", "--out")
+Method = opt.option(str, "Method: ranksvm or rankrls.", values="ranksvm rankrls")
+Lam = opt.option(
     float,
     "Regularization parameter lambda, in units of the summed loss of all preferences (default:"
     " computed from the scale of the data). rankbook select chooses it by validation.",
 )
-C = option(
+C = opt.option(
     float,
     "Parameter C of svm_rank_learn, instead of --lam: lambda = number of queries / C.",
     "-c",
     "--c",
 )
-Penalty = option(str, "Penalty: l2 (default), or l1 (linear kernel only).", values="l1 l2")
-Signs = option(
+Penalty = opt.option(str, "Penalty: l2 (default), or l1 (linear kernel only).", values="l1 l2")
+Signs = opt.option(
     list[str],
     "Monotonicity constraint for a linear kernel. NAME=+1: the score never decreases when the"
     " feature increases. NAME=-1: it never increases. Can be repeated.",
     "--sign",
 )
-QueryWeight = option(
+QueryWeight = opt.option(
     str,
     "equal: scale the weights of preferences so that they sum to 1 in each query.",
     values="equal",
 )
 
 
+@dataclass
+class FitKernel(opt.KernelOptions):
+    """Kernel of a fit."""
+
+    kernel: opt.option(
+        str,
+        "Kernel: rbf (default), linear (default for several files) or poly.",
+        "--kernel",
+        values="rbf linear poly",
+    ) = None
+
+
 def fit(  # noqa: PLR0913 -- an option of the command each
+    *,
     data: DataFiles,
     out: Out,
-    target: Target = None,
-    time: Time = None,
-    event: Event = None,
-    qid: Qid = None,
-    name: Name = None,
-    drop: Drop = None,
-    encode: Encode = False,
-    impute: Impute = False,
-    preferences: Events = None,
-    form: Form = None,
-    winner: Winner = None,
-    loser: Loser = None,
-    weight: Weight = None,
-    results: Results = None,
-    column: Columns = None,
-    ties: Ties = None,
+    roles: opt.TrainingRoles,
+    learnt: opt.Learnt,
+    preferences: opt.Events = None,
+    records: opt.Records,
     method: Method = "ranksvm",
     lam: Lam = None,
     c: C = None,
-    kernel: FitKernel = None,
-    gamma: OneGamma = None,
-    degree: Degree = None,
-    coef0: Coef0 = None,
-    loss: Loss = None,
+    kernel: FitKernel,
+    loss: opt.Loss = None,
     penalty: Penalty = None,
     sign: Signs = None,
-    graph: Graph = None,
+    graph: opt.Graph = None,
     query_weight: QueryWeight = None,
-    standardize: Scale = True,
-    solver: SolverName = "auto",
+    standardize: opt.Scale = True,
+    solver: opt.SolverName = "auto",
     workers: Workers = None,
     scheduler: Scheduler = None,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ):
     """Fit a ranker for one value of lambda and save it.
 
@@ -171,39 +138,35 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     """
     files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
     check_place("--out", out, *(files or data), preferences)
-    asked = dict(form=form, column=column, ties=ties, results=results)
-    asked |= dict(winner=winner, loser=loser, weight=weight)
-    asked |= dict(loss=loss)
-    asked = asked_preferences(data, preferences, **asked)
-    options = dict(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, loss=loss)
-    options |= dict(penalty=penalty, graph=graph, query_weight=query_weight, solver=solver)
+    asked = asked_preferences(data, preferences, **vars(records), loss=loss)
+    options = vars(kernel) | dict(loss=loss, penalty=penalty, graph=graph)
+    options |= dict(query_weight=query_weight, solver=solver)
     names = [Path(each).name for each in data]
     names = names if len(names) <= 3 else [*names[:3], "..."]
-    columns = dict(target=target, time=time, event=event, qid=qid, name=name)
-    about = dict(data=" ".join(names), method=method, **columns)
+    columns = vars(roles) | dict(drop=parse_names(roles.drop))
+    about = dict(data=" ".join(names), method=method) | {key: columns[key] for key in opt.ABOUT}
     how, prefs = dict(standardize=standardize, about=about), None
     with spoken_warnings():
         from rankbook.app.fitting import fit_model, lam_of_c
 
         if files is not None:
-            given = dict(preferences=preferences, method=method, name=name) | options
-            given |= dict(time=time, event=event)
-            given |= dict(encode=encode or None, impute=impute or None)
+            given = dict(preferences=preferences, method=method, name=roles.name) | options
+            given |= dict(time=roles.time, event=roles.event)
+            given |= {key: value or None for key, value in vars(learnt).items()}
             for name_of, value in given.items():
                 if value not in (accepted := ACCEPTED.get(name_of, (None,))):
                     several = "and DATA is several files, which are read in blocks"
                     raise ArgumentError(
                         f"{name_of} is {value!r}, {several}", " or ".join(map(str, accepted))
                     )
-        columns |= dict(drop=parse_names(drop))
-        columns |= dict(learnt=["encode"] * encode + ["impute"] * impute)
+        columns |= dict(learnt=[key for key, value in vars(learnt).items() if value])
         one = files is None
-        parts = dict(name=name, qid=qid) if one else dict(qid=qid)
-        with advice_on_words(target, one, **parts):
-            blocks, roles = open_blocks(data, files, needs_target=asked is None, **columns)
+        parts = dict(name=roles.name, qid=roles.qid) if one else dict(qid=roles.qid)
+        with advice_on_words(roles.target, one, **parts):
+            blocks, found = open_blocks(data, files, needs_target=asked is None, **columns)
         if asked is not None:
-            refuse_beside(time=time, event=event)
-            refuse_beside(target=target, graph=graph, query_weight=query_weight)
+            refuse_beside(time=roles.time, event=roles.event)
+            refuse_beside(target=roles.target, graph=graph, query_weight=query_weight)
             (block,) = blocks.items.values
             prefs = preferences_between(asked, block.X.shape[0], block.item_names)
         if None not in (lam, c):
@@ -211,12 +174,14 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         if c is not None:
             queries = lambda block: 1 if block.qid is None else len(set(block.qid.tolist()))
             lam = lam_of_c(c, blocks.reduce(queries, blocks.items))
-        options |= dict(lam=lam, gamma=parse_gammas(gamma, one=True), signs=parse_signs(sign))
+        options |= dict(
+            lam=lam, gamma=parse_gammas(kernel.gamma, one=True), signs=parse_signs(sign)
+        )
         if files is not None:
             options |= dict(kernel="linear", solver="newton", progress=sys.stderr.isatty())
         with sending(workers, scheduler) as send:
-            how |= dict(preferences=prefs, send=send, encoding=roles.encoding)
-            model = fit_model(blocks, roles.features, method, **how, **options)
+            how |= dict(preferences=prefs, send=send, encoding=found.encoding)
+            model = fit_model(blocks, found.features, method, **how, **options)
     inner, certificate = model.model, model.model.certificate_
     problem = inner.solution_.problem
     inner.set_params(**({} if files is None else dict(progress=False)))

@@ -7,8 +7,9 @@ import sys
 import time
 from _thread import start_new_thread
 from contextlib import nullcontext, suppress
+from dataclasses import fields, is_dataclass
 from functools import partial, wraps
-from typing import Annotated, get_type_hints
+from typing import Annotated
 
 import typer
 from typer.models import OptionInfo
@@ -65,19 +66,32 @@ CANNOT = "cannot solve this problem: "  # start of a message that refuses a prob
 def one_line_errors(command):
     """Wrap a command so that errors for the user become one line and an exit code.
 
-    The code is 2 for errors and 130 for Ctrl-C. Errors name the option of an argument.
+    The code is 2 for errors and 130 for Ctrl-C. Errors name the option of an argument. A parameter
+    annotated with a dataclass, a group of options, becomes an option for each field.
     """
-    hints = get_type_hints(command, include_extras=True)
+    parameters, groups = [], {}
+    for parameter in inspect.signature(command).parameters.values():
+        if is_dataclass(parameter.annotation):
+            groups[parameter.name] = parameter.annotation
+            parameters += inspect.signature(parameter.annotation).parameters.values()
+        else:
+            parameters.append(parameter)
+    if command in OF_TABLES:
+        more = inspect.Parameter("explain", inspect.Parameter.KEYWORD_ONLY, default=False)
+        parameters.append(more.replace(annotation=Explain))
+    hints = {each.name: each.annotation for each in parameters}
     names = [name for name, hint in hints.items() if isinstance(hint.__metadata__[0], OptionInfo)]
     options = {name: "--" + name.replace("_", "-") for name in names}
     spoken = partial(error_in_words, options=options)
     work = interruptible(command)
 
     @wraps(command)
-    def run(*args, explain=False, **given):
+    def run(explain=False, **given):
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         try:
             with spoken_roles() if explain else nullcontext():
-                return work(*args, **given)
+                return work(**given)
         except BrokenPipeError:
             raise  # the reader of the output has stopped; Typer exits silently
         except MemoryError as error:
@@ -92,11 +106,9 @@ def one_line_errors(command):
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
 
-    if command in OF_TABLES:
-        parameters = inspect.signature(command).parameters.values()
-        more = inspect.Parameter("explain", inspect.Parameter.KEYWORD_ONLY, default=False)
-        run.__signature__ = inspect.Signature([*parameters, more.replace(annotation=Explain)])
-        run.__annotations__ = command.__annotations__ | dict(explain=Explain)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    run.__signature__ = inspect.Signature([each.replace(kind=keyword) for each in parameters])
+    run.__annotations__ = hints
     return run
 
 

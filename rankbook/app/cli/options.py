@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -32,18 +33,7 @@ QUERIES = (
 )
 Data = Annotated[str, typer.Argument(metavar="DATA", help=FORMATS, show_default=False)]
 Target = option(str, "Column to rank by; higher values are preferred.")
-Time = option(
-    str,
-    "Column of survival times, up to the event or the end of observation. Use it with --event"
-    " instead of --target. Longer times are preferred, and --qid names the strata.",
-)
-Event = option(str, "Column that is 1 if the event was observed and 0 if the time is censored.")
 Qid = option(str, QUERIES)
-GroupSplit = option(
-    str,
-    "Column of groups, such as users. All rows of a group are assigned to the same part (training,"
-    " validation or test). The column is not used as a feature.",
-)
 Drop = option(
     list[str],
     "Columns to ignore, separated by commas. The option can be repeated.",
@@ -58,83 +48,10 @@ Name = option(str, "Column with the names of the items.")
 Events = option(
     str, "File of preferences between the items of DATA. Replaces --target.", "--preferences"
 )
-Form = option(
-    str,
-    "What one row of the preference file contains; by default the form whose columns it has. pairs:"
-    " winner and loser. matches: home, away and result, or two items and a column winner (see"
-    " --results). counts: first, second, wins_first and wins_second. wins: an item, and its wins"
-    " against each item of the header. clicks: session, item, rank and click, with one row for each"
-    " item shown; a clicked item is preferred to all others of its session. rankings: ranking, item"
-    " and rank (1 is best, equal ranks are ties)."
-    " orders: a whole ranking, the items from left to right, best first; if the file has other"
-    " columns, add --column item=FIRST,SECOND,...",
-    values="pairs matches counts wins clicks rankings orders",
-)
-Winner = option(str, "Column of the preferred item (default: winner). For --form pairs.")
-Loser = option(str, "Column of the other item (default: loser). For --form pairs.")
-Weight = option(
-    str,
-    "Column of weights, such as numbers of voters (default: all weights are 1). For --form pairs,"
-    " matches, rankings and orders.",
-)
-Results = option(
-    str,
-    "What the results of matches mean: winner (the name of the winner), difference (goals of the"
-    " home side minus those of the other), points (1, 0.5 or 0 of the home side), or a list such as"
-    " 1=home,X=tie,2=away. By default their meaning must be certain: H, D and A, the name of the"
-    " winner or of its column, tie, or scores such as 2-1.",
-)
-Columns = option(
-    list[str],
-    "ARGUMENT=COLUMN tells which column of the preference file holds what --form expects, for"
-    " example rank=position, or result=HOME,AWAY for two columns of goals. It also passes"
-    " options: margin=difference (margins from the goal difference), home_advantage=yes,"
-    " pair_features=COLUMN, propensity=COLUMN (of clicks, the probability that their rank is"
-    " examined), rule=skip-above (for clicks on results in random order only). The option can be"
-    " repeated.",
-    "--column",
-)
-Ties = option(
-    str,
-    "What to do with draws in matches, and with pairs marked in a column tie: refuse, drop, or"
-    " half (half a win for each side).",
-    values="refuse drop half",
-)
-
-Encode = option(
-    bool,
-    "Encode text columns one-hot. The model keeps the categories; a new category is encoded as"
-    " zeros.",
-    "--encode",
-)
-Impute = option(
-    bool,
-    "Fill missing values with the mean of numeric columns and the most frequent category of text"
-    " columns. The model keeps these values.",
-    "--impute",
-)
-Gamma = option(
-    str,
-    "Parameter of the kernels rbf and poly: a number, or several numbers separated by commas to"
-    " choose from (default: 1/number of features).",
-)
-OneGamma = option(str, "Parameter of the kernels rbf and poly (default: 1/number of features).")
 Scale = option(
     bool,
     "Scale features to mean 0 and standard deviation 1 on the training set.",
     "--standardize/--no-standardize",
-)
-Rule = option(
-    str,
-    "How to choose lambda. widest: the middle of the widest interval with the lowest validation"
-    " error. largest: the largest lambda with this error. one_se: the largest lambda whose error"
-    " is within one standard error of it.",
-    values="widest largest one_se",
-)
-Method = option(
-    str,
-    "ranksvm, rankrls, or rayleigh (for targets with two levels).",
-    values="ranksvm rankrls rayleigh",
 )
 Kernel = option(str, "Kernel: rbf, linear or poly.", values="rbf linear poly")
 Loss = option(
@@ -143,8 +60,6 @@ Loss = option(
     " plackett-luce (for rankings, orders, and Cox's model of survival times).",
     values="hinge squared logistic plackett-luce",
 )
-Degree = option(int, "Degree of the poly kernel (default: 3).")
-Coef0 = option(float, "Constant of the poly kernel (default: 1).")
 Graph = option(
     str,
     "Training preferences. full: all pairs with different targets. star: only pairs of"
@@ -154,23 +69,114 @@ Graph = option(
 LamMin = option(
     float, "Smallest lambda to consider; the path ends there. Not available with cross-validation."
 )
-LamMax = option(float, "Largest lambda to consider. Not available with cross-validation.")
-Seed = option(int, "Random seed of the split.")
 SolverName = option(str, "Name of a solver, or auto to choose one by predicted cost.")
-SolverOption = Annotated[
-    list[str],
-    typer.Option(
-        metavar="KEY=VALUE", help="Option of the solver; see rankbook solvers. Can be repeated."
-    ),
-]
 Plot = option(Path, "Write a picture to this file: .pdf, .png or .svg.")
 Json = option(bool, "Print the result as JSON.", "--json")
 Explain = option(
     bool, "Print what each column of a table is used as, and why, to stderr.", "--explain"
 )
-Verbose = option(
-    bool,
-    "Print the predicted time and memory of the path to stderr before it starts.",
-    "--verbose",
-    "-v",
-)
+
+
+ABOUT = ("target", "time", "event", "qid", "name")  # roles that a model keeps
+
+
+@dataclass
+class Roles:
+    """Options that tell what columns of DATA are."""
+
+    target: Target = None
+    time: option(
+        str,
+        "Column of survival times, up to the event or the end of observation. Use it with --event"
+        " instead of --target. Longer times are preferred, and --qid names the strata.",
+    ) = None
+    event: option(
+        str, "Column that is 1 if the event was observed and 0 if the time is censored."
+    ) = None
+    qid: Qid = None
+    name: Name = None
+
+
+@dataclass
+class TrainingRoles(Roles):
+    """Roles of training data, and columns to leave out."""
+
+    drop: Drop = None
+
+
+@dataclass
+class Learnt:
+    """What is learnt from the training rows to encode them."""
+
+    encode: option(
+        bool,
+        "Encode text columns one-hot. The model keeps the categories; a new category is encoded"
+        " as zeros.",
+        "--encode",
+    ) = False
+    impute: option(
+        bool,
+        "Fill missing values with the mean of numeric columns and the most frequent category of"
+        " text columns. The model keeps these values.",
+        "--impute",
+    ) = False
+
+
+@dataclass
+class Records:
+    """How a file of preferences is read."""
+
+    form: option(
+        str,
+        "What one row of the preference file contains; by default the form whose columns it has."
+        " pairs: winner and loser. matches: home, away and result, or two items and a column"
+        " winner (see --results). counts: first, second, wins_first and wins_second. wins: an"
+        " item, and its wins against each item of the header. clicks: session, item, rank and"
+        " click, with one row for each item shown; a clicked item is preferred to all others of"
+        " its session. rankings: ranking, item and rank (1 is best, equal ranks are ties). orders:"
+        " a whole ranking, the items from left to right, best first; if the file has other"
+        " columns, add --column item=FIRST,SECOND,...",
+        values="pairs matches counts wins clicks rankings orders",
+    ) = None
+    winner: option(str, "Column of the preferred item (default: winner). For --form pairs.") = None
+    loser: option(str, "Column of the other item (default: loser). For --form pairs.") = None
+    weight: option(
+        str,
+        "Column of weights, such as numbers of voters (default: all weights are 1). For --form"
+        " pairs, matches, rankings and orders.",
+    ) = None
+    results: option(
+        str,
+        "What the results of matches mean: winner (the name of the winner), difference (goals of"
+        " the home side minus those of the other), points (1, 0.5 or 0 of the home side), or a"
+        " list such as 1=home,X=tie,2=away. By default their meaning must be certain: H, D and A,"
+        " the name of the winner or of its column, tie, or scores such as 2-1.",
+    ) = None
+    column: option(
+        list[str],
+        "ARGUMENT=COLUMN tells which column of the preference file holds what --form expects, for"
+        " example rank=position, or result=HOME,AWAY for two columns of goals. It also passes"
+        " options: margin=difference (margins from the goal difference), home_advantage=yes,"
+        " pair_features=COLUMN, propensity=COLUMN (of clicks, the probability that their rank is"
+        " examined), rule=skip-above (for clicks on results in random order only). The option can"
+        " be repeated.",
+        "--column",
+    ) = None
+    ties: option(
+        str,
+        "What to do with draws in matches, and with pairs marked in a column tie: refuse, drop,"
+        " or half (half a win for each side).",
+        values="refuse drop half",
+    ) = None
+
+
+@dataclass
+class KernelOptions:
+    """The kernel and its parameters."""
+
+    kernel: Kernel = "rbf"
+    gamma: option(str, "Parameter of the kernels rbf and poly (default: 1/number of features).") = (
+        None
+    )
+    degree: option(int, "Degree of the poly kernel (default: 3).") = None
+    coef0: option(float, "Constant of the poly kernel (default: 1).") = None

@@ -6,34 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from .options import (
-    Coef0,
-    Columns,
-    Data,
-    Degree,
-    Drop,
-    Event,
-    Events,
-    Form,
-    Graph,
-    Json,
-    Kernel,
-    LamMin,
-    Loser,
-    Name,
-    OneGamma,
-    Qid,
-    Results,
-    Scale,
-    Target,
-    Test,
-    Ties,
-    Time,
-    Validation,
-    Weight,
-    Winner,
-    option,
-)
+from . import options as opt
 from .parts import read_parts_of
 from .reading import (
     asked_preferences,
@@ -46,40 +19,27 @@ from .reading import (
 )
 from .report import best_lines, count, say
 
-Out = option(
+Out = opt.option(
     str, "File to write the events to: .csv .tsv .parquet, or - for standard output.", "-o", "--out"
 )
-Keep = option(Path, "File to save the whole path to, for rankbook.load in Python.", "--save")
+Keep = opt.option(Path, "File to save the whole path to, for rankbook.load in Python.", "--save")
 
 
 def path(  # noqa: PLR0913 -- an option of the command each
-    data: Data,
+    *,
+    data: opt.Data,
     out: Out = None,
     save: Keep = None,
-    validation: Validation = None,
-    test: Test = None,
-    target: Target = None,
-    time: Time = None,
-    event: Event = None,
-    qid: Qid = None,
-    name: Name = None,
-    drop: Drop = None,
-    preferences: Events = None,
-    form: Form = None,
-    winner: Winner = None,
-    loser: Loser = None,
-    weight: Weight = None,
-    results: Results = None,
-    column: Columns = None,
-    ties: Ties = None,
-    kernel: Kernel = "rbf",
-    gamma: OneGamma = None,
-    degree: Degree = None,
-    coef0: Coef0 = None,
-    graph: Graph = "full",
-    lam_min: LamMin = None,
-    standardize: Scale = True,
-    as_json: Json = False,
+    validation: opt.Validation = None,
+    test: opt.Test = None,
+    roles: opt.TrainingRoles,
+    preferences: opt.Events = None,
+    records: opt.Records,
+    kernel: opt.KernelOptions,
+    graph: opt.Graph = "full",
+    lam_min: opt.LamMin = None,
+    standardize: opt.Scale = True,
+    as_json: opt.Json = False,
 ):
     """Compute the regularization path of the ranking SVM.
 
@@ -103,13 +63,11 @@ def path(  # noqa: PLR0913 -- an option of the command each
         check_table("--out", out, TABLES, data, preferences, *files.values())
     refuse_two(as_json, out)
     with spoken_warnings():
-        asked = dict(form=form, column=column, ties=ties, results=results)
-        asked |= dict(winner=winner, loser=loser, weight=weight)
-        asked = asked_preferences([data], preferences, **asked)
-        columns = dict(target=target, time=time, event=event, qid=qid, name=name)
-        columns |= dict(drop=parse_names(drop))
+        asked = asked_preferences([data], preferences, **vars(records))
+        columns = vars(roles) | dict(drop=parse_names(roles.drop))
         items, _ = read_parts_of(data, files, asked, **columns)
-        options, *_ = kernels_to_try(kernel, parse_gammas(gamma, one=True), degree, coef0)
+        gamma = parse_gammas(kernel.gamma, one=True)
+        options, *_ = kernels_to_try(**vars(kernel) | dict(gamma=gamma))
         check_method("ranksvm", items, graph)
         if isinstance(items, Dataset) and not files:
             items = replace(items, parts=None)  # all items of a built-in data set

@@ -9,24 +9,7 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError
-from .options import (
-    Columns,
-    Data,
-    Event,
-    Events,
-    Form,
-    Json,
-    Loser,
-    Name,
-    Qid,
-    Results,
-    Target,
-    Ties,
-    Time,
-    Weight,
-    Winner,
-    option,
-)
+from . import options as opt
 from .reading import (
     DataFiles,
     advice_on_new_items,
@@ -45,21 +28,21 @@ from .report import left_out, say
 Model = typer.Argument(
     metavar="MODEL", help="Model saved by rankbook fit, rankbook select --save or Python."
 )
-Scores = option(
+Scores = opt.option(
     str,
     "File to write the scores to: .csv .tsv .parquet, or .trec (a run for trec_eval and"
     " ir_measures). The default is standard output.",
     "-o",
     "--out",
 )
-Ranked = option(bool, "Sort the items of each query, best first.", "--ranked")
-Pairs = option(
+Ranked = opt.option(bool, "Sort the items of each query, best first.", "--ranked")
+Pairs = opt.option(
     str,
     "Table with two columns of item names (see --name) or row numbers. For each row, write the"
     " probability that the first item is preferred to the second, instead of scores.",
     "--pairs",
 )
-Formulas = option(
+Formulas = opt.option(
     bool,
     "Write text that begins with =, +, -, @ or a tab unchanged to .csv and .tsv files. By default"
     " it is preceded by an apostrophe, so that a spreadsheet does not run it as a formula.",
@@ -96,12 +79,12 @@ def predict(  # noqa: PLR0913 -- an option of the command each
     model: Annotated[str, Model],
     data: DataFiles,
     out: Scores = "-",
-    qid: Qid = None,
-    name: Name = None,
+    qid: opt.Qid = None,
+    name: opt.Name = None,
     ranked: Ranked = False,
     pairs: Pairs = None,
     formulas: Formulas = False,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ):
     """Score items, or compare pairs of items, with a saved model.
 
@@ -237,35 +220,26 @@ Ranking = typer.Argument(
     help="Saved model, or table of scores (.csv .tsv .parquet) with a column score. Its rows are"
     " joined with DATA by a column row, else by query ids and names of items (see --name).",
 )
-Metrics = option(
+Metrics = opt.option(
     list[str],
     "Names of metrics, separated by commas: disagreement, auc, ndcg@K, map (or average_precision),"
     " mrr (or reciprocal_rank), err, precision@K, recall@K, kendall_tau, brier_score, log_loss and"
     " others. The option can be repeated.",
     "--metric",
 )
-ByQuery = option(bool, "Print one row for each query.", "--by-query")
+ByQuery = opt.option(bool, "Print one row for each query.", "--by-query")
 
 
 def evaluate(  # noqa: PLR0913 -- an option of the command each
+    *,
     ranking: Annotated[str, Ranking],
     data: DataFiles,
-    target: Target = None,
-    time: Time = None,
-    event: Event = None,
-    qid: Qid = None,
-    name: Name = None,
-    preferences: Events = None,
-    form: Form = None,
-    winner: Winner = None,
-    loser: Loser = None,
-    weight: Weight = None,
-    results: Results = None,
-    column: Columns = None,
-    ties: Ties = None,
+    roles: opt.Roles,
+    preferences: opt.Events = None,
+    records: opt.Records,
     metric: Metrics = None,
     by_query: ByQuery = False,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ):
     """Evaluate a model or a table of scores on labelled data.
 
@@ -296,14 +270,12 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     from rankbook.preferences.graph import Preferences, survival_target
 
     metric = parse_names(metric) or None
-    asked = dict(form=form, column=column, ties=ties, results=results)
-    asked |= dict(winner=winner, loser=loser, weight=weight)
-    asked = asked_preferences(data, preferences, **asked)
+    asked = asked_preferences(data, preferences, **vars(records))
     with spoken_warnings(queries=asked is None):
-        files, columns = several_files(data), dict(target=target, qid=qid, name=name)
-        columns |= dict(time=time, event=event)
+        files, columns = several_files(data), dict(vars(roles))
         if asked is not None:
-            refuse_beside(target=target, time=time, event=event, by_query=by_query or None)
+            refuse = {key: columns[key] for key in ("target", "time", "event")}
+            refuse_beside(**refuse, by_query=by_query or None)
             if files is not None:
                 raise ArgumentError(
                     f"preferences is {preferences!r}, and DATA is several files", "one file"
@@ -361,34 +333,29 @@ def reliability_lines(rows):
 
 First = typer.Argument(metavar="A", help="Saved model, or table of scores.")
 Second = typer.Argument(metavar="B", help="The one to compare with, of the same kinds.")
-Metric = option(
+Metric = opt.option(
     str,
     "Metric to compare, a mean over queries: ndcg@10 (default), ndcg@K, average_precision, ..."
     " With --preferences it is always pair_accuracy.",
 )
-Resamples = option(int, "Number of bootstrap samples and of random sign changes.")
-Seed = option(int, "Random seed of the resamples.")
+Resamples = opt.option(int, "Number of bootstrap samples and of random sign changes.")
+Seed = opt.option(int, "Random seed of the resamples.")
 
 
 def compare(  # noqa: PLR0913 -- an option of the command each
+    *,
     a: Annotated[str, First],
     b: Annotated[str, Second],
-    data: Data,
-    target: Target = None,
-    qid: Qid = None,
-    name: Name = None,
-    preferences: Events = None,
-    form: Form = None,
-    winner: Winner = None,
-    loser: Loser = None,
-    weight: Weight = None,
-    results: Results = None,
-    column: Columns = None,
-    ties: Ties = None,
+    data: opt.Data,
+    target: opt.Target = None,
+    qid: opt.Qid = None,
+    name: opt.Name = None,
+    preferences: opt.Events = None,
+    records: opt.Records,
     metric: Metric = None,
     resamples: Resamples = 9999,
     seed: Seed = 0,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ):
     """Compare two rankers by paired tests.
 
@@ -402,9 +369,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     from rankbook.metrics.models import block_scores
     from rankbook.preferences.graph import survival_target
 
-    asked = dict(form=form, column=column, ties=ties, results=results)
-    asked |= dict(winner=winner, loser=loser, weight=weight)
-    asked = asked_preferences([data], preferences, **asked)
+    asked = asked_preferences([data], preferences, **vars(records))
     if data == "-":
         raise ArgumentError(
             "DATA is '-', standard input, which is read for A and again for B", "a file"

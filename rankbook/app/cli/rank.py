@@ -1,12 +1,13 @@
 """``rankbook rank``: a leaderboard from matches, votes or orders alone."""
 
 import json
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from ...base.errors import ArgumentError
-from .options import Columns, Json, Loser, Plot, Results, Weight, Winner, option
+from . import options as opt
 from .reading import (
     advice_on_form,
     asked_preferences,
@@ -29,80 +30,90 @@ Matches = Annotated[
         show_default=False,
     ),
 ]
-Form = option(
-    str,
-    "What one row of the file contains; by default the form whose columns it has. pairs: winner and"
-    " loser. matches: home, away and result, or two items and a column winner (see --results)."
-    " counts: first, second, wins_first and wins_second. wins: an item, and its wins against each"
-    " item of the header. rankings: ranking, item and rank (1 is best, equal ranks are ties), or"
-    " --column rating=COLUMN, where higher is better. orders: a whole ranking, the items from left"
-    " to right, best first; if the file has other columns, add --column item=FIRST,SECOND,..."
-    " Errors count rows from 0 after the header.",
-    values="pairs matches counts wins rankings orders",
-)
-Ties = option(
-    str,
-    "half (default): a tie counts as half a win for each side. drop: ties do not count. davidson: a"
-    " tie has a probability of its own. refuse: a tie is an error.",
-    values="half drop davidson refuse",
-)
-Intervals = option(
+
+
+@dataclass
+class RankRecords(opt.Records):
+    """How the votes are read."""
+
+    form: opt.option(
+        str,
+        "What one row of the file contains; by default the form whose columns it has. pairs:"
+        " winner and loser. matches: home, away and result, or two items and a column winner (see"
+        " --results). counts: first, second, wins_first and wins_second. wins: an item, and its"
+        " wins against each item of the header. rankings: ranking, item and rank (1 is best, equal"
+        " ranks are ties), or --column rating=COLUMN, where higher is better. orders: a whole"
+        " ranking, the items from left to right, best first; if the file has other columns, add"
+        " --column item=FIRST,SECOND,... Errors count rows from 0 after the header.",
+        values="pairs matches counts wins rankings orders",
+    ) = None
+    ties: opt.option(
+        str,
+        "half (default): a tie counts as half a win for each side. drop: ties do not count."
+        " davidson: a tie has a probability of its own. refuse: a tie is an error.",
+        values="half drop davidson refuse",
+    ) = None
+
+
+Intervals = opt.option(
     bool,
     "Add confidence intervals of scores and ranks. Options such as --unit and --method imply it.",
     "--intervals",
 )
-Level = option(float, "Confidence level of each interval.")
-Method = option(
+Level = opt.option(float, "Confidence level of each interval.")
+Method = opt.option(
     str,
     "Method for the intervals. laplace (default): a normal approximation of the posterior."
     " bootstrap: refits to resampled votes.",
     values="laplace bootstrap",
 )
-Unit = option(
+Unit = opt.option(
     str,
     "Column of independent units, such as judges or days; several are separated by commas. The"
     " votes of a unit may depend on each other. The bootstrap draws whole units.",
     "--unit",
     "--group",
 )
-Lam = option(float, "Precision of the normal prior of the scores. By default it matches the votes.")
-Simultaneous = option(
+Lam = opt.option(
+    float, "Precision of the normal prior of the scores. By default it matches the votes."
+)
+Simultaneous = opt.option(
     bool, "Make all intervals hold together at the confidence level.", "--simultaneous"
 )
-RankMethod = option(
+RankMethod = opt.option(
     str,
     "Method for the intervals of ranks. steps (default): from the pairs that the votes decide."
     " credible: percentiles of drawn ranks, which are shorter, but rarely contain the ranks of"
     " equal items.",
     values="steps credible",
 )
-ScaleOf = option(str, "Unit of the scores: logit (default) or elo.", values="logit elo")
-Anchor = option(
+ScaleOf = opt.option(str, "Unit of the scores: logit (default) or elo.", values="logit elo")
+Anchor = opt.option(
     str,
     "NAME=NUMBER, an item and its score. By default the mean of the scores is 0, or 1000 for elo.",
 )
-By = option(
+By = opt.option(
     str,
     "Columns separated by commas, such as language,category. Adds a table for each value of each"
     " column, and the ranks in all tables side by side.",
 )
-Date = option(str, "Column of dates, for --since and --half-life.")
-Since = option(str, "Leave out votes before this date.")
-HalfLife = option(
+Date = opt.option(str, "Column of dates, for --since and --half-life.")
+Since = opt.option(str, "Leave out votes before this date.")
+HalfLife = opt.option(
     str, "Age in which the weight of a vote halves, such as 90d, counted from the latest vote."
 )
-MinVotes = option(
+MinVotes = opt.option(
     int,
     "Show only items with this many votes, ranked among themselves. Votes on other items still"
     " count.",
 )
-Balance = option(
+Balance = opt.option(
     bool,
     "Give all pairs of items the same total weight, however often they are compared. A pair with"
     " fewer than 50 votes has a smaller weight, in proportion.",
     "--balance",
 )
-Out = option(
+Out = opt.option(
     str,
     "File to write the tables to: .md .html .tex .csv .tsv .parquet .json.",
     "-o",
@@ -111,6 +122,7 @@ Out = option(
 
 
 def rank(  # noqa: PLR0913 -- an option of the command each
+    *,
     matches: Matches,
     intervals: Intervals = False,
     level: Level = 0.95,
@@ -118,13 +130,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     unit: Unit = None,
     simultaneous: Simultaneous = False,
     rank_method: RankMethod = None,
-    form: Form = None,
-    winner: Winner = None,
-    loser: Loser = None,
-    weight: Weight = None,
-    results: Results = None,
-    column: Columns = None,
-    ties: Ties = None,
+    records: RankRecords,
     lam: Lam = None,
     scale: ScaleOf = "logit",
     anchor: Anchor = None,
@@ -135,8 +141,8 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     min_votes: MinVotes = 0,
     balance: Balance = False,
     output: Out = "-",
-    plot: Plot = None,
-    as_json: Json = False,
+    plot: opt.Plot = None,
+    as_json: opt.Json = False,
 ):
     """Rank items from votes, matches or orders, without features.
 
@@ -174,13 +180,13 @@ def rank(  # noqa: PLR0913 -- an option of the command each
             f"--output is {output!r} and --json prints to standard output", "one of the two"
         )
     intervals = intervals or any((level != 0.95, method, unit, simultaneous, rank_method))
+    form = records.form
     if form is not None:
         as_choice("form", form, ("pairs", "matches", "counts", "wins", "rankings", "orders"))
     if anchor is not None:
         anchor = parse_anchor(anchor)
     check_file("MATCHES", matches)
-    named = dict(winner=winner, loser=loser, weight=weight, results=results)
-    columns = asked_preferences([], matches, form=form, column=column, ties=ties, **named)
+    columns = asked_preferences([], matches, **vars(records))
     ties = columns.pop("ties", "half") if form not in ("rankings", "orders") else "half"
     columns = {name: value for name, value in columns.items() if name != "path"}
     names = lambda text: None if text is None else parse_names([text])

@@ -2,51 +2,14 @@
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from ...base.errors import ArgumentError
-from .options import (
-    Coef0,
-    Columns,
-    Data,
-    Degree,
-    Drop,
-    Encode,
-    Event,
-    Events,
-    Form,
-    Gamma,
-    Graph,
-    GroupSplit,
-    Impute,
-    Json,
-    Kernel,
-    LamMax,
-    LamMin,
-    Loser,
-    Loss,
-    Method,
-    Name,
-    Plot,
-    Qid,
-    Results,
-    Rule,
-    Scale,
-    Seed,
-    SolverName,
-    SolverOption,
-    Target,
-    Test,
-    Ties,
-    Time,
-    Validation,
-    Verbose,
-    Weight,
-    Winner,
-    option,
-)
+from . import options as opt
 from .parts import read_parts_of
 from .reading import (
     asked_preferences,
@@ -77,61 +40,89 @@ def _foretell(prepared, options):
     typer.echo(str(compare_solvers(problem, lam, "path", **auto)), err=True)
 
 
-Save = option(Path, "File to save the chosen model to, for rankbook predict.", "--save")
+GroupSplit = opt.option(
+    str,
+    "Column of groups, such as users. All rows of a group are assigned to the same part (training,"
+    " validation or test). The column is not used as a feature.",
+)
+Rule = opt.option(
+    str,
+    "How to choose lambda. widest: the middle of the widest interval with the lowest validation"
+    " error. largest: the largest lambda with this error. one_se: the largest lambda whose error"
+    " is within one standard error of it.",
+    values="widest largest one_se",
+)
+Method = opt.option(
+    str,
+    "ranksvm, rankrls, or rayleigh (for targets with two levels).",
+    values="ranksvm rankrls rayleigh",
+)
+LamMax = opt.option(float, "Largest lambda to consider. Not available with cross-validation.")
+Seed = opt.option(int, "Random seed of the split.")
+SolverOption = Annotated[
+    list[str],
+    typer.Option(
+        metavar="KEY=VALUE", help="Option of the solver; see rankbook solvers. Can be repeated."
+    ),
+]
+Verbose = opt.option(
+    bool,
+    "Print the predicted time and memory of the path to stderr before it starts.",
+    "--verbose",
+    "-v",
+)
+Save = opt.option(Path, "File to save the chosen model to, for rankbook predict.", "--save")
 
 
-FoldBy = option(
+FoldBy = opt.option(
     str,
     "What a fold leaves out with --preferences: item (no item is in both parts; the default), pair,"
     " group (the default with --group or --group-split) or, with --loss plackett-luce, order.",
     values="item pair group order",
 )
-Group = option(
+Group = opt.option(
     str,
     "Column of the preference file, such as the judge. All rows of a judge stay in one fold.",
 )
 
 
+@dataclass
+class Kernels(opt.KernelOptions):
+    """Kernels to choose from."""
+
+    gamma: opt.option(
+        str,
+        "Parameter of the kernels rbf and poly: a number, or several numbers separated by commas to"
+        " choose from (default: 1/number of features).",
+    ) = None
+
+
 def select(  # noqa: PLR0913 -- an option of the command each
-    data: Data,
-    validation: Validation = None,
-    test: Test = None,
-    target: Target = None,
-    time: Time = None,
-    event: Event = None,
-    qid: Qid = None,
-    name: Name = None,
-    drop: Drop = None,
+    *,
+    data: opt.Data,
+    validation: opt.Validation = None,
+    test: opt.Test = None,
+    roles: opt.TrainingRoles,
     group_split: GroupSplit = None,
-    encode: Encode = False,
-    impute: Impute = False,
-    preferences: Events = None,
-    form: Form = None,
-    winner: Winner = None,
-    loser: Loser = None,
-    weight: Weight = None,
-    results: Results = None,
-    column: Columns = None,
-    ties: Ties = None,
+    learnt: opt.Learnt,
+    preferences: opt.Events = None,
+    records: opt.Records,
     fold_by: FoldBy = None,
     group: Group = None,
     method: Method = "ranksvm",
-    kernel: Kernel = "rbf",
-    gamma: Gamma = None,
-    degree: Degree = None,
-    coef0: Coef0 = None,
-    loss: Loss = None,
-    graph: Graph = "full",
-    lam_min: LamMin = None,
+    kernel: Kernels,
+    loss: opt.Loss = None,
+    graph: opt.Graph = "full",
+    lam_min: opt.LamMin = None,
     lam_max: LamMax = None,
     rule: Rule = "widest",
-    standardize: Scale = True,
+    standardize: opt.Scale = True,
     seed: Seed = 0,
-    solver: SolverName = "auto",
+    solver: opt.SolverName = "auto",
     solver_option: SolverOption = None,
-    plot: Plot = None,
+    plot: opt.Plot = None,
     save: Save = None,
-    as_json: Json = False,
+    as_json: opt.Json = False,
     verbose: Verbose = False,
 ):
     """Choose lambda on validation data, and certify the solution.
@@ -142,7 +133,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     The duality gap proves that the chosen solution is optimal. For an L1 penalty or monotonicity
     constraints, use rankbook fit.
     """
-    options = dict(method=method, kernel=kernel, degree=degree, coef0=coef0, loss=loss, rule=rule)
+    options = vars(kernel) | dict(method=method, loss=loss, rule=rule)
     options |= dict(standardize=standardize, seed=seed)
     files = {part: f for part, f in dict(validation=validation, test=test).items() if f is not None}
     with spoken_warnings():
@@ -152,12 +143,9 @@ def select(  # noqa: PLR0913 -- an option of the command each
             check_picture(plot)
         of_solver = parse_options(solver_option, "--solver-option")
         options |= dict(solver=(solver, of_solver) if of_solver else solver)
-        options |= dict(gamma=parse_gammas(gamma))
-        asked = dict(form=form, column=column, ties=ties, results=results)
-        asked |= dict(winner=winner, loser=loser, weight=weight)
-        asked |= dict(loss=loss)
-        asked = asked_preferences([data], preferences, **asked)
-        compares = asked is not None or time is not None
+        options |= dict(gamma=parse_gammas(kernel.gamma))
+        asked = asked_preferences([data], preferences, **vars(records), loss=loss)
+        compares = asked is not None or roles.time is not None
         by_folds = compares and validation is None
         taken = (("fold_by", fold_by, compares), ("group", group, asked is not None))
         for name_of, value, is_taken in taken:
@@ -177,17 +165,16 @@ def select(  # noqa: PLR0913 -- an option of the command each
         from rankbook.data.split import prepare
         from rankbook.data.table import PARTS
 
-        columns = dict(target=target, time=time, event=event, qid=qid, name=name)
-        columns |= dict(drop=parse_names(drop))
+        columns = vars(roles) | dict(drop=parse_names(roles.drop))
         columns |= dict(group_split=group_split, group=group, seed=seed)
-        columns |= dict(learnt=["encode"] * encode + ["impute"] * impute)
+        columns |= dict(learnt=[key for key, value in vars(learnt).items() if value])
         found, groups = read_parts_of(data, files, asked, **columns)
         check_method(method, found, graph, loss)
         options |= dict(progress=sys.stderr.isatty())
         before, parts = WAITING.seconds, PARTS if validation is None or test else PARTS[:2]
         ends = dict(lam_min=lam_min, lam_max=lam_max)
         if verbose and method == "ranksvm":
-            how = standardize, seed, parts, kernel == "linear"
+            how = standardize, seed, parts, kernel.kernel == "linear"
             _foretell(prepare(found, graph, *how)[0]["train"], options | ends)
         elif verbose:
             typer.echo(f"{method}: one decomposition, nothing is predicted", err=True)
@@ -220,7 +207,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
         for note in facts["notes"]:
             say(f"rankbook: note: {note}", err=True)
         if save is not None:
-            about = {key: columns[key] for key in ("target", "time", "event", "qid", "name")}
+            about = {key: columns[key] for key in opt.ABOUT}
             chosen_model(result, about).save(save)
         if plot is not None:
             save_picture(result.figure(), plot)
