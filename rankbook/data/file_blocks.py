@@ -29,12 +29,10 @@ from ..preferences.names import names_as_text
 from .blocks import ARRAYS, Blocks, CheckedBlock, Stored
 from .table import (
     CSVReader,
-    NotNumbers,
     Roles,
     Source,
     after_mark,
     check_names,
-    csv_errors,
     data_lines,
     docids_of,
     empty_as_missing,
@@ -42,9 +40,7 @@ from .table import (
     is_sparse,
     names_of,
     numbered_frame,
-    open_csv,
     read_sparse,
-    refuse_long_row,
     refuse_missing_qid,
     require_table,
     stored_names,
@@ -325,10 +321,8 @@ def remove_copies():
         copy.remove()
 
 
-class TextTable:
-    """Base class of text files, which are parsed once into a :class:`TextCopy`."""
-
-    copy: TextCopy
+class TextFile:
+    """Text that is read anew each time it is opened."""
 
     def __init__(self, source):
         self.path = str(source)
@@ -340,6 +334,12 @@ class TextTable:
         """Open a binary stream of the text, unpacked if necessary."""
         packed = self.path.lower().endswith(".gz")
         return after_mark(gzip.open(self.path, "rb") if packed else open(self.path, "rb"))
+
+
+class TextTable(TextFile):
+    """Base class of text files, which are parsed once into a :class:`TextCopy`."""
+
+    copy: TextCopy
 
     def pieces(self, roles, rows, whole):
         """As in :class:`ParquetTable`, with the position of each block in the copy of the text."""
@@ -378,10 +378,6 @@ def _joined(arrays):
     return vstack(arrays, format="csr")
 
 
-class ReadAgain(Exception):
-    """Signal that a text must be parsed again, because a later part changes how it is read."""
-
-
 class CSVText(TextTable):
     """Text table with a header.
 
@@ -393,47 +389,27 @@ class CSVText(TextTable):
 
     is_numbered, is_text = False, True
 
-    def __init__(self, source, separator=None):
+    def __init__(self, source):
         super().__init__(source)
-        self.reader = CSVReader(source, separator)
-        self.reader.source = self.path  # the source may hold the text in memory
+        self.reader = CSVReader(source)
+        self.reader.source = TextFile(source)  # the source may hold the text in memory
         self.columns, self.words, self.logical = self.reader.columns, set(), {}
 
     def chunks(self, roles, rows):
         """Yield the arrays of successive rows, by the names that a block gives them."""
-        import pandas as pd
-
-        options, first = self.reader.how | self.reader.options(roles.names, roles.texts), 0
-        with open_csv(self, options["sep"], self.reader.has_spaces) as stream:
-            with csv_errors(self, self.refuse_long_row):
-                frames = pd.read_csv(stream, chunksize=rows, **options)
-            while True:
-                with csv_errors(self, self.refuse_long_row):
-                    frame = next(frames, None)
-                if frame is None or not len(frame):
-                    return
-                self._require_one_kind(frame, roles, first)
-                try:
-                    block = roles.read(self, frame, first)
-                except NotNumbers:
-                    if options["sep"] != ";" or "decimal" in options:
-                        raise
-                    self.reader.use_commas()
-                    raise ReadAgain from None
-                self.reader.note_spaces(frame[roles.names])
-                arrays = {name: getattr(block, name) for name in (*ARRAYS, "item_names")}
-                if roles.qid in self.words:
-                    arrays["qid"] = names_as_text(names_of(self, frame[roles.qid], first))
-                elif roles.qid is not None and block.qid.dtype.kind == "O":
-                    self.words.add(roles.qid)
-                yield {name: array for name, array in arrays.items() if array is not None}
-                first += len(frame)
-
-    def refuse_long_row(self):
-        """Raise an error for the first row that is longer than the header."""
-        refuse_long_row(
-            self, self.reader.how["sep"], len(self.columns), self.reader.how["skiprows"]
-        )
+        first = 0
+        for frame in self.reader.frames(roles.names, roles.texts, rows):
+            if not len(frame):
+                return
+            self._require_one_kind(frame, roles, first)
+            block = roles.read(self, frame, first)
+            arrays = {name: getattr(block, name) for name in (*ARRAYS, "item_names")}
+            if roles.qid in self.words:
+                arrays["qid"] = names_as_text(names_of(self, frame[roles.qid], first))
+            elif roles.qid is not None and block.qid.dtype.kind == "O":
+                self.words.add(roles.qid)
+            yield {name: array for name, array in arrays.items() if array is not None}
+            first += len(frame)
 
     def _require_one_kind(self, frame, roles, first):
         """Refuse a column of truth values in one part of the file and of numbers in another."""
@@ -585,7 +561,7 @@ def open_table(path):
         return ParquetTable(source)
     if source.is_numbered:
         return NumberedText(source)
-    return CSVText(source, None if source.kind == "CSV text" else "\t")
+    return CSVText(source)
 
 
 def require_columns(first, table, wanted, exactly):
@@ -644,10 +620,9 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
         copy, known = TextCopy() if texts else None, set(words)
         for table in texts:
             table.copy, table.words = copy, words
-        with suppress(ReadAgain):
-            found = [(table, p) for table in tables for p in table.pieces(roles, rows, whole)]
-            if words == known:
-                break  # otherwise words followed numbers, and the columns are read again as text
+        found = [(table, p) for table in tables for p in table.pieces(roles, rows, whole)]
+        if words == known:
+            break  # otherwise words followed numbers, and the columns are read again as text
     if not found:
         raise ValueError(f"{first} has names of columns but no rows.")
     sizes = [stop - start for _, (start, stop, *_) in found]

@@ -11,16 +11,7 @@ from ..base.validation import as_choice
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from .preflib import is_preflib, read_preflib
-from .table import (
-    FrameSource,
-    as_source,
-    check_names,
-    csv_errors,
-    head_of,
-    open_csv,
-    read_parquet,
-    refuse_long_row,
-)
+from .table import CSVReader, FrameSource, as_source, check_names, read_parquet
 
 
 def read_wins(path):
@@ -57,20 +48,8 @@ def read_wins(path):
             frame = frame.set_index(frame.columns[0])
         frame.index = frame.index.map(str)
     else:
-        mark, skipped = head_of(source)
-        mark = mark if source.kind == "CSV text" else "\t"
-        how = dict(sep=mark, skiprows=skipped, skipinitialspace=True, encoding="utf-8-sig")
-        how |= dict(dtype=str, keep_default_na=False)
-        with csv_errors(source), open_csv(source, mark, True) as stream:
-            names = pd.read_csv(stream, **how, header=None, nrows=1).iloc[0].tolist()
-        # a separator at the end of each row is accepted
-        width = len(names)
-        how |= dict(header=0, names=range(width), index_col=False, na_values={width: [""]})
-        refuse_rows = lambda: refuse_long_row(source, mark, width, skipped)
-        with csv_errors(source, refuse_rows), open_csv(source, mark, True) as stream:
-            frame = pd.read_csv(stream, **how)
-        frame = frame.fillna("").set_index(0)
-        frame = frame.set_axis(names[1:], axis=1)
+        reader = CSVReader(source, named=False)
+        frame = reader.read(reader.columns).fillna("").set_index("")
     check_names(source, list(frame.columns))
     if not len(frame):
         raise ValueError(f"{source} has names of columns but no rows.")

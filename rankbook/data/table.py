@@ -5,7 +5,6 @@ import csv
 import gzip
 import html
 import io
-import math
 import os
 import re
 import sys
@@ -194,19 +193,14 @@ def is_file_name(text):
     return "/" in text or os.sep in text or text.endswith(tuple(_FORMATS))
 
 
-STEP, RATIO = 2**24, 200  # bytes read at a time; largest ratio of gzip
+STEP = 2**24  # bytes read at a time
 
 
-def _read_all(name, stream, most=math.inf):
-    """Read all bytes of a stream; refuse more than `most`, or more than fit in memory."""
+def _read_all(name, stream):
+    """Read all bytes of a stream; refuse more than fit in memory."""
     found = bytearray()
     while step := stream.read(STEP):
         found += step
-        if len(found) > most:
-            raise ValueError(
-                f"{name} unpacks to more than {RATIO} times its size, which no table does; "
-                "if it is a table, unpack it with gunzip."
-            )
         require_memory(2 * len(found), f"reading {name}", "read a smaller part of it")
     return bytes(found)
 
@@ -256,7 +250,7 @@ class Source:
         if packed:
             try:
                 with gzip.open(io.BytesIO(content)) as stream:
-                    self.content = _read_all(self, stream, max(STEP, RATIO * len(content)))
+                    self.content = _read_all(self, stream)
             except (OSError, EOFError, zlib.error) as error:
                 raise ValueError(f"{self} cannot be unpacked by gzip: {error}.") from error
         if (path.stat().st_size if self.content is None else len(self.content)) == 0:
@@ -331,48 +325,23 @@ _SVMLIGHT_LINE = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+(?:qid:\S+|\d+:[
 
 
 def format_of(source):
-    """Return the format of a file by its ending, and check it against the content.
+    """Return the format of a file by its ending, and of standard input by its first line."""
+    if source.ending is not None:
+        if source.ending not in _FORMATS:
+            raise unknown_name(f"the ending of {source}", source.ending, _FORMATS)
+        return _FORMATS[source.ending]
+    lines = (line for line in lines_of(source) if line.strip() and not line.startswith("#"))
+    first = next(lines, "")
+    kind = "SVMlight text" if _SVMLIGHT_LINE.match(first) else "CSV text"
+    kind = "Parquet" if first.startswith("PAR1") else kind
+    warn(Assumption(f"{source} is read as {kind}, since it begins like that."))
+    return kind
 
-    The format of standard input is determined from the content.
-    """
+
+def lines_of(source):
+    """Return the first lines of a text, a few hundred kB."""
     with source.open() as stream:
-        head, ending, first = stream.read(2**16), source.ending, ""
-    try:  # the text may end in the middle of a character
-        text = codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        text = "\0"
-    if head.startswith(b"PAR1"):
-        found = "Parquet"
-    elif head.startswith(GZIP):
-        found = "gzip data"
-    elif "\0" in text:
-        found = "binary data or not UTF-8"
-    else:
-        lines = (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
-        first = next(lines, "")
-        found, first = "SVMlight text" if _SVMLIGHT_LINE.match(first) else "other text", first[:60]
-    if ending is None:
-        kind = "CSV text" if found == "other text" else found
-        if kind not in _FORMATS.values():
-            raise ArgumentError(
-                f"{source} is {found}", "CSV, Parquet or SVMlight text, packed by gzip or not"
-            )
-        warn(Assumption(f"{source} is read as {kind}, since it begins like that."))
-        return kind
-    if ending not in _FORMATS:
-        raise unknown_name(f"the ending of {source}", ending, _FORMATS)
-    promised = _FORMATS[ending]
-    if found == promised or found == "other text" and promised != "Parquet":
-        return promised
-    found = f"text that begins {first!r}" if found == "other text" else found
-    fitting = [source.stem + ending for ending, name in _FORMATS.items() if name == found]
-    fitting = [f"{source.name}.gz"] if found == "gzip data" else fitting
-    advice = (
-        f"Name it {' or '.join(fitting)}."
-        if fitting
-        else "Convert it, or name it by its true format."
-    )
-    raise ValueError(f"{source} is {found}, not {promised} as its ending {ending} says. {advice}")
+        return list(io.StringIO(stream.read(2**18).decode(errors="replace"), newline=None))
 
 
 def check_names(path, names):
@@ -414,147 +383,48 @@ def not_a_number(column):
     return row, column.iloc[row]
 
 
-def head_of(source):
-    """Return the separator of CSV text, and the number of lines before the header.
+_COMMA, _POINT = (
+    re.compile(rf"(?:^|(?<=;)) *[-+]?\d*{mark}\d+(?:[eE][-+]?\d+)? *(?=;|$)", re.MULTILINE)
+    for mark in (",", r"\.")
+)
 
-    The separator (comma, semicolon or tab) is the one that splits the header most often. Lines at
-    the head that begin with # and have fewer cells than the line below them are comments.
+
+def dialect_of(source):
+    """Return the arguments of :func:`pandas.read_csv` that depend on the first lines of CSV text.
+
+    The separator (comma, semicolon or tab) is the one that splits the header most often. Lines
+    above the header that begin with # and have fewer cells are comments. Beside semicolons, commas
+    are decimal points if more cells are numbers with a comma than numbers with a point.
     """
-    with (
-        source.open() as stream,
-        io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
-    ):
-        lines = []
-        for line in text:
-            lines.append(line)
-            if line.strip() and not line.startswith("#"):
-                break
-    first = lines[-1] if lines else ""
+    lines = lines_of(source)
+    last = next((i for i, line in enumerate(lines) if line.strip() and line[0] != "#"), 0)
     cells = lambda line, mark: next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
-    mark = max(",;\t", key=lambda mark: len(cells(first, mark)))
+    marks = "\t" if source.kind == "tab-separated text" else ",;\t"
+    mark = max(marks, key=lambda mark: len(cells(lines[last], mark)))
     # a header may begin with #, but a comment has fewer cells than the rows
-    wide = [i for i, line in enumerate(lines) if len(cells(line, mark)) >= len(cells(first, mark))]
-    if skipped := sum(line.startswith("#") for line in lines[: wide[0]]) if wide else 0:
+    width = len(cells(lines[last], mark))
+    header = next(i for i, line in enumerate(lines) if len(cells(line, mark)) >= width)
+    if skipped := sum(line.startswith("#") for line in lines[:header]):
         what = "the first line is a comment" if skipped == 1 else f"{skipped} lines are comments"
         warn(Assumption(f"{source}: {what} and skipped."))
-    return mark, wide[0] if skipped else 0
-
-
-def open_csv(source, separator, spaces):
-    """Open a binary stream of CSV text; if there are `spaces`, those after cells are removed."""
-    if not spaces:
-        return source.open()
-    return io.BufferedReader(Trimmed(source.open(), separator), STEP // 16)
-
-
-class Trimmed(io.RawIOBase):
-    """Stream of CSV text without the spaces that follow unquoted cells.
-
-    Quoted cells are unchanged, because spaces inside quotes belong to a cell. A quote inside an
-    unquoted cell, such as ``5" pipe``, is a character like others. The stream is read in linear
-    time: whole lines at a time, and a quoted cell may continue in the lines that follow.
-    """
-
-    def __init__(self, stream, separator):
-        self.stream, self.rest = stream, b""
-        self.last, self.is_open = b"\n", False  # the byte before, and whether a quote is open
-        mark, space = re.escape(separator.encode()), b" " if separator == "\t" else b"[ \t]"
-        # a quoted cell, kept, or spaces before a separator or the end of a line, removed
-        quoted = rb'(?<=[\n\r%s])%s*"[^"]*(?:""[^"]*)*(?P<end>"|\Z)' % (mark, space)
-        spaces = rb"(?<!%s)%s+(?=[\n\r%s]|\Z)" % (space, space, mark)
-        self.pattern = re.compile(rb"(?P<cell>%s)|%s" % (quoted, spaces))
-        self.closing = re.compile(rb'[^"]*(?:""[^"]*)*"(?!")')
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        while not self.rest:
-            lines = self.stream.readlines(STEP // 16)
-            if not lines:
-                return 0
-            self.rest = memoryview(self._trimmed(b"".join(lines)))  # slices are not copies
-        step, self.rest = self.rest[: len(buffer)], self.rest[len(buffer) :]
-        buffer[: len(step)] = step
-        return len(step)
-
-    def _trimmed(self, text):
-        """Return the next whole lines without the spaces that follow unquoted cells."""
-        kept = b""
-        if self.is_open:
-            if (closing := self.closing.match(text)) is None:
-                return text
-            kept, text, self.last = closing[0], text[closing.end() :], b'"'
-        self.is_open = False
-
-        def cell(found):
-            self.is_open = self.is_open or found["end"] == b""
-            return found["cell"] or b""
-
-        trimmed = self.pattern.sub(cell, self.last + text)[1:]
-        self.last = text[-1:] or self.last
-        return kept + trimmed
-
-    def close(self):
-        self.stream.close()
-        super().close()
-
-
-def has_spaces(source, separator):
-    """Return whether a space or tab may follow a cell of CSV text."""
-    spaces = [b" "] if separator == "\t" else [b" ", b"\t"]
-    ends = [space + end for space in spaces for end in (separator.encode(), b"\n", b"\r")]
-    with source.open() as stream:
-        step = b""
-        while piece := stream.read(2**18):
-            step = step[-1:] + piece
-            if any(space in step for space in spaces) and any(end in step for end in ends):
-                return True
-    return step[-1:] in spaces
-
-
-def refuse_long_row(source, separator, width, skipped=0):
-    """Raise an error for the first row of CSV text with more cells than the header has names.
-
-    An empty cell at the end, after a separator at the end of each row, is not counted.
-    """
-    with (
-        suppress(csv.Error, UnicodeDecodeError),  # such as a cell of 131,073 characters
-        source.open() as stream,
-        io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
-    ):
-        lines = islice(text, skipped, None)
-        rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-        at = skipped + 1
-        for cells in rows:
-            if len(cells) > width + (cells[-1:] == [""]):
-                raise ArgumentError(
-                    f"{source} has {len(cells)} cells in line {at} and {width} names in the header",
-                    "a name for each cell",
-                    'Put a cell that contains the separator in quotes: "a, b".',
-                )
-            at = skipped + rows.line_num + 1
+    rows = "".join(lines[header + 1 :])
+    has_commas = mark == ";" and len(_COMMA.findall(rows)) > len(_POINT.findall(rows))
+    if has_commas:
+        warn(Assumption(f"{source} is read with commas as decimal points."))
+    return dict(sep=mark, skiprows=header, decimal="," if has_commas else ".")
 
 
 @contextmanager
-def csv_errors(source, refuse_rows=None):
-    """Add the name of the file to errors and warnings of pandas about a CSV file.
-
-    The function `refuse_rows` raises an error of its own if it finds the cause.
-    """
+def csv_errors(source):
+    """Add the name of the file to errors and warnings of pandas about a CSV file."""
     import pandas as pd
 
-    wrong = (pd.errors.ParserError, pd.errors.ParserWarning)
     try:
         with warnings.catch_warnings():  # pandas only warns if it drops the end of a row
             warnings.simplefilter("error", pd.errors.ParserWarning)
             yield
-    except pd.errors.EmptyDataError as error:
-        raise ValueError(f"{source} has no header: its lines are blank.") from error
-    except (*wrong, UnicodeDecodeError, csv.Error) as error:
-        if refuse_rows is not None and isinstance(error, wrong):
-            refuse_rows()
-        raise ValueError(f"{source} cannot be read as CSV text: {error}") from error
+    except (ValueError, csv.Error, pd.errors.ParserWarning) as error:
+        raise ValueError(f"{source} cannot be read as CSV text: {str(error).strip()}") from error
 
 
 # cells that mean a missing number, as in pandas; a name is missing only if its cell is empty
@@ -567,6 +437,13 @@ GAPS = (
 class CSVReader:
     """Reader of CSV text with a header.
 
+    Parameters
+    ----------
+    source : Source
+    named : bool, default True
+        Whether the header names the columns. In a win matrix it names items, which may be numbers,
+        and the first cell does not matter.
+
     Attributes
     ----------
     columns : list of str
@@ -575,102 +452,71 @@ class CSVReader:
         Arguments of :func:`pandas.read_csv`.
     """
 
-    def __init__(self, source, separator=None):
+    def __init__(self, source, named=True):
         if source.kind == "PrefLib text":
             ways = "rb.read_orders and `rankbook rank` read orders of voters."
             raise ArgumentError(f"{source} is {source.kind}", "a table", ways)
         import pandas as pd
 
-        self.source, self.has_noted = source, False
-        mark, skipped = head_of(source)
-        self.how = dict(sep=separator or mark, skipinitialspace=True, encoding="utf-8")
-        self.how |= dict(skiprows=skipped)
-        self.has_spaces = has_spaces(source, self.how["sep"])
-        with csv_errors(source):
-            header = self._read(header=None, nrows=1, dtype=str, keep_default_na=False)
-        self.columns = names = [str(name) for name in header.iloc[0]]
-        if pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
+        self.source = source
+        with csv_errors(source), source.open() as stream:
+            self.how = dialect_of(source) | dict(skipinitialspace=True, encoding="utf-8")
+            self.how |= dict(keep_default_na=False)
+            header = pd.read_csv(stream, **self.how, header=None, nrows=1, dtype=str)
+        self.columns = names = [str(name).strip() for name in header.iloc[0]]
+        if named and pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
             raise ValueError(
                 f"{source} begins with numbers ({', '.join(names[:3])}, ...), "
                 "not with the names of its columns; add a first line of names."
             )
-        check_names(source, names)
-        self.how |= dict(index_col=False, low_memory=False, keep_default_na=False)
+        check_names(source, names if named else names[1:])
+        names[:1] = names[:1] if named else [""]
+        self.how |= dict(header=0, names=names, index_col=False, low_memory=False)
         if [*map(int, pd.__version__.split(".")[:2])] < [3, 1]:
             self.how |= dict(float_precision="round_trip")  # the default of later versions
         self.how |= dict(skip_blank_lines=len(names) > 1)  # in one column they are values
 
-    def _read(self, **options):
-        import pandas as pd
-
-        with self.open() as stream:
-            return pd.read_csv(stream, **self.how | options)
-
-    def __str__(self):
-        return str(self.source)
-
-    def open(self):
-        """Open a binary stream of the text, in which no space follows an unquoted cell."""
-        return open_csv(self.source, self.how["sep"], self.has_spaces)
-
-    def options(self, names, texts=()):
-        """Return arguments of :func:`pandas.read_csv` that read some columns as names or texts."""
-        gaps = {column: [""] if column in names else GAPS for column in self.columns}
-        gaps[len(self.columns)] = [""]  # a separator at the end of each row
-        return dict(na_values=gaps, dtype=dict.fromkeys([*names, *texts], object))
-
-    def read(self, names=(), columns=None, texts=(), coded=False):
-        """Read all rows of some columns, or of all.
+    def frames(self, names=(), texts=(), rows=None, **options):
+        """Yield data frames of `rows` rows each, or one of all, with further `options` of pandas.
 
         Cells of the columns `names` and `texts` are text, see :meth:`FrameReader.read`. A row that
         is longer than the header is an error.
         """
-        options = self.options(names, texts)
-        with csv_errors(self.source, self.refuse_long_row):
-            frame = self._read(**options)
-            if self.how["sep"] == ";" and "decimal" not in self.how:
-                commas = self._read(**options, decimal=",")  # fewer text columns decide
-                words = lambda table: sum(not_a_number(table[name]) is not None for name in table)
-                if words(commas) < words(frame):
-                    self.use_commas()
-                    frame = commas
+        import pandas as pd
+
+        gaps = {column: [""] if column in names else GAPS for column in self.columns}
+        gaps[len(self.columns)] = [""]  # a separator at the end of each row
+        options |= dict(na_values=gaps, dtype=dict.fromkeys([*names, *texts], object))
+        with self.source.open() as stream:
+            with csv_errors(self.source):
+                found = pd.read_csv(stream, chunksize=rows, **self.how | options)
+            found = iter([found] if rows is None else found)
+            while True:
+                with csv_errors(self.source):
+                    frame = next(found, None)
+                if frame is None:
+                    return
+                yield without_spaces(frame, names, texts)
+
+    def read(self, names=(), columns=None, texts=(), coded=False):
+        """Read all rows of some columns, or of all; see :meth:`FrameReader.read`."""
+        (frame,) = self.frames(names, texts)
         frame = coded_text(frame, names) if coded else frame
-        self.note_spaces(frame[list(names)])
         return frame if columns is None else frame[columns]
 
     def cells(self, column):
         """Return the distinct cells of a column of text."""
-        with csv_errors(self.source, self.refuse_long_row):
-            return self._read(**self.options([column]), usecols=[column])[column].unique()
-
-    def refuse_long_row(self):
-        """Raise an error for the first row that is longer than the header."""
-        refuse_long_row(self, self.how["sep"], len(self.columns), self.how["skiprows"])
-
-    def note_spaces(self, names):
-        """Warn once about spaces of a name in a data frame, see :func:`note_spaces`."""
-        self.has_noted = self.has_noted or note_spaces(self.source, names)
-
-    def use_commas(self):
-        """Read commas as decimal points from now on."""
-        warn(Assumption(f"{self.source} is read with commas as decimal points."))
-        self.how["decimal"] = ","
+        (frame,) = self.frames([column], usecols=[column])
+        return frame[column].unique()
 
 
-def note_spaces(source, names):
-    """Warn once if a name in a data frame begins or ends with a space, which was in quotes.
-
-    Return whether there is one.
-    """
-    import pandas as pd
-
-    for column in names:
-        for name in pd.unique(names[column].dropna()):
-            if isinstance(name, str) and name != name.strip():
-                text = f"{source}: {name!r} in column {column!r} was in quotes with its spaces"
-                warn(Assumption(f"{text}, so they belong to the name."))
-                return True
-    return False
+def without_spaces(frame, names, texts):
+    """Remove the spaces around cells of text; those that then mean a gap are missing."""
+    for column in {*names, *texts}:
+        if any(cell != cell.strip() for cell in frame[column].dropna().unique()):
+            cells = frame[column].str.strip()
+            frame[column] = cells.mask(cells.isin([""] if column in names else GAPS))
+    return frame
 
 
 def stored_names(schema):
@@ -1335,7 +1181,7 @@ class FrameReader:
             self.frame = read_parquet(source) if source.kind == "Parquet" else numbered_of(source)
             self.columns = list(self.frame.columns)
         else:
-            self.text = CSVReader(source, None if source.kind == "CSV text" else "\t")
+            self.text = CSVReader(source)
             self.columns = self.text.columns
 
     def read(self, names=(), columns=None, texts=(), coded=False):

@@ -226,7 +226,7 @@ class TestRefused:
             (CSV + "3,1,inf\n", ValueError, r"b.csv has inf in row 4, column 'x'"),
             (CSV + "3,1,red\n", NotNumbers, r"b.csv has columns .* 'x' \('red' in row 4\)"),
             (CSV + ",1,5\n", ValueError, r"b.csv has no query id in row 4, column 'q'"),
-            (CSV + "3,1,5,9\n", ValueError, r"b.csv has 4 cells in line 6 and 3 names"),
+            (CSV + "3,1,5,9\n", ValueError, r"b.csv cannot be read as CSV .* line 6, saw 4"),
             (CSV + "1,1,5\n", ValueError, r"query 1 is in b.csv \(rows 0 .* and in b.csv \(rows 4"),
         ],
     )
