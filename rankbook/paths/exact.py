@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.ownership import Seal, SetOnce, locked, own
+from ..base.ownership import SetOnce, locked, own
 from ..base.status import Status
 from ..base.tables import printable
 from ..base.types import File, Items
@@ -341,7 +341,6 @@ class SolutionPath:
     solver: str
     info: dict[str, Any]
     tol: float | None = None
-    seal: Seal | None = None  # checks that the problem is unchanged, if a plugin made the path
 
     def __init__(
         self,
@@ -385,14 +384,8 @@ class SolutionPath:
         """
         lam = in_domain(self, lam)
         solution = Solution(self.problem, lam, **self.read(lam), solver=self.solver)
-        self.require_whole()
         solution.warn_above(self.tol)
         return solution
-
-    def require_whole(self) -> None:
-        """Raise a RuntimeError if a plugin has changed the problem since it made the path."""
-        if self.seal is not None:
-            self.seal.check(f"solver {self.solver!r}")
 
     def nearest(self, lam: float) -> Solution:
         """The solution at lam, or the last function if rounding ended the path above lam.

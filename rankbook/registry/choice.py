@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import MINUTE, OutOfMemory, announce_time, available_memory, duration
-from ..base.ownership import Seal
+from ..base.ownership import lend
 from ..base.progress import interruptible
 from ..base.tables import as_html, as_text
 from ..base.types import Problem, SolverLike
@@ -533,7 +533,7 @@ def sure_cost(problem, lam):
 
 def costs_of_plugins(problem, lam, provides):
     """Predictions (list) by those plugins that say what they cost and provide what is asked for."""
-    installed, found, seal = installed_records(), [], Seal(problem)
+    installed, found = installed_records(), []
     names = [r.name for r in installed if r.origin != HOME and shadow_of(r, installed) is None]
     for name in dict.fromkeys([*AT_RUN_TIME, *names]):
         if name in SOLVERS:
@@ -547,10 +547,12 @@ def costs_of_plugins(problem, lam, provides):
                 obstacle = (
                     f"promises a relative gap of {solver.tol}, and {Solver.tol:g} is asked for"
                 )
-            elif (fits := solver_fit(solver, problem, provides, names_of(solver)[1])) is not True:
+            elif (
+                fits := solver_fit(solver, lend(problem), provides, names_of(solver)[1])
+            ) is not True:
                 obstacle = fits
             else:
-                cost = solver.cost(problem, lam)
+                cost = solver.cost(lend(problem), lam)
                 is_number = isinstance(cost, Real) and not isinstance(cost, bool)
                 if is_number and 0 <= cost < np.inf:
                     seconds = float(cost)
@@ -558,7 +560,6 @@ def costs_of_plugins(problem, lam, provides):
                     obstacle = f"says that it costs {cost!r}; expected a number of seconds >= 0"
         except Exception as error:  # whatever a plugin raises is an obstacle
             seconds, obstacle = np.inf, words_of(error)
-        seal.check(f"solver {name!r}")
         found.append(Prediction(name, seconds, 0, obstacle))
     return found
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import OutOfMemory, solvable, within_memory
-from ..base.ownership import Seal
+from ..base.ownership import lend
 from ..base.progress import interruptible
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
@@ -24,16 +24,7 @@ if TYPE_CHECKING:
     from ..paths.exact import RegularizationPath, SolutionPath
     from ..problems.ranksvm import RankSVMProblem
 
-
 # %% ../../nbs/registry/solve.ipynb #so008
-def sealed(problem):
-    """A seal of a problem, made after its kernel matrix, which the certificate needs anyway."""
-    kept = getattr(problem, "is_kept", True) and getattr(problem, "basis", None) is None
-    if kept and not getattr(problem, "is_factored", True):
-        problem.matvec(np.zeros(problem.coef_shape))
-    return Seal(problem)
-
-
 GIVEN = ("kernel", "loss", "penalty", "prefs", "signs")  # to the constructor of a problem
 
 
@@ -67,7 +58,7 @@ def run(solver, method, problem, argument, checked):
 
     Only this function runs solvers. It checks that the solver takes the problem, adds the solver's
     name to its errors, and ends it on Ctrl-C and on a lack of memory. `checked` gets the answer,
-    the solver's label and, of a plugin, the unbroken seal of the problem, else None.
+    the solver's label, and the problem that the solver got: of a plugin, a copy.
     """
     label, who = names_of(solver)
     refuse_overrides(problem)
@@ -85,17 +76,16 @@ def run(solver, method, problem, argument, checked):
     singular = solvable(f"a matrix of the solver {label!r} at lam = {argument!r}")
 
     def work():
-        seal = None if ours else sealed(problem)
-        try:
-            with naming(who), singular, room:
-                fits = solver_fit(solver, problem, method, who)
-                answer = getattr(solver, method)(problem, argument) if fits is True else None
-        finally:
-            if seal is not None:
-                seal.check(f"solver {who}")
+        kept = getattr(problem, "is_kept", True) and getattr(problem, "basis", None) is None
+        if not ours and kept and not getattr(problem, "is_factored", True):
+            problem.matvec(np.zeros(problem.coef_shape))  # the copy shares the kernel matrix
+        given = problem if ours else lend(problem)
+        with naming(who), singular, room:
+            fits = solver_fit(solver, given, method, who)
+            answer = getattr(solver, method)(given, argument) if fits is True else None
         if fits is not True:
             raise ValueError(f"solver is {label!r}, which cannot solve this problem: {fits}")
-        return checked(answer, label, seal)
+        return checked(answer, label, given)
 
     with within_memory("this problem"):
         return (work if solver.keep_interrupted else interruptible(work))()
@@ -202,8 +192,8 @@ def solve(
     lam = as_positive("lam", lam, zero=chosen.hard_margin)
     announce(problem, chosen, lam=at)
 
-    def certified(result, label, seal):
-        if type(result) is not Solution or result.problem is not problem or result.lam != lam:
+    def certified(result, label, given):
+        if type(result) is not Solution or result.problem is not given or result.lam != lam:
             raise ArgumentError(
                 f"solver {label!r} returned {type(result).__name__}",
                 f"a Solution of the given problem at lam = {lam!r}",
@@ -221,7 +211,7 @@ def solve(
 
 
 # %% ../../nbs/registry/solve.ipynb #so012
-KEPT = "solution nearest certificate coef dual predict require_whole".split()  # by the library
+KEPT = "solution nearest certificate coef dual predict".split()  # by the library
 
 
 @overload
@@ -296,19 +286,19 @@ def solve_path(
         )
     announce(problem, chosen, "path")
 
-    def checked(path, label, seal):
-        if not isinstance(path, SolutionPath) or path.problem is not problem:
+    def checked(path, label, given):
+        if not isinstance(path, SolutionPath) or path.problem is not given:
             raise ArgumentError(
                 f"solver {label!r} returned {type(path).__name__}",
                 "a SolutionPath of the given problem",
             )
-        for name in KEPT if seal is not None else ():
+        for name in KEPT if given is not problem else ():
             if not str(getattr(type(path), name).__module__).startswith("rankbook."):
                 raise TypeError(
                     f"solver {label!r} returned {type(path).__name__}, which has its own method "
                     f"{name}; define read instead, from which the library makes solutions."
                 )
-        path.solver, path.seal = label, seal
+        path.solver, path.problem = label, problem
         path.tol = chosen.tol if path.tol is None else path.tol
         return path
 

@@ -364,7 +364,6 @@ def blocks_of(path, X_val, tie_tol):
         blocks = path.breakpoint_scores(X_val)
     for lams, G in blocks:
         yield score_block(np.ascontiguousarray(lams), np.ascontiguousarray(G), tie_tol)
-    path.require_whole()
 
 
 # %% ../../nbs/selection/crossings.ipynb #c051
