@@ -970,22 +970,17 @@ def column_names(argument, value):
     return value
 
 
-def find_roles(  # noqa: PLR0913 -- a role each
+def find_roles(
     source,
     columns,
     target=None,
     qid=None,
     *,
-    name=None,
-    weight=None,
-    worse_weight=None,
-    group_split=None,
-    time=None,
-    event=None,
     features=None,
     drop=(),
     needs_target=True,
     of_model=False,
+    **others,
 ):
     """Find the :class:`Roles` of the columns of a table.
 
@@ -1014,52 +1009,42 @@ def find_roles(  # noqa: PLR0913 -- a role each
         If there is no target, no such column (the error suggests the nearest name), no feature, or
         a column with two roles.
     """
-    given = dict(target=target, qid=qid, name=name, weight=weight, worse_weight=worse_weight)
-    given |= dict(group_split=group_split, time=time, event=event)
+    given = dict.fromkeys(ROLES) | dict(target=target, qid=qid) | others
     for role, column in given.items():
         if not (column is None or isinstance(column, str)):
             raise ArgumentError(f"{role} is {shown(column)}", "the name of a column")
     drop = column_names("drop", drop)
     features = None if features is None else column_names("features", features)
     _check_survival(source, given)
-    notes, roles, because = (
-        [],
-        dict(given),
-        {role: "given" for role, column in given.items() if column},
-    )
-    if time is not None:
+    roles, because = dict(given), {role: "given" for role, column in given.items() if column}
+    if given["time"] is not None:
         needs_target, roles["qid"] = False, qid or "none"
     if source.is_numbered:
         roles |= _numbered_roles(source, columns, given, drop, needs_target)
-    taken = {*drop, *(features or ()), *roles.values()} - {None}
-    others = "makes it a feature" if features is None else "compares all rows"
-    for role, (names, ending) in GUESSED.items():
+    notes, group = [], given["group_split"]
+    effect = "makes it a feature" if features is None else "compares all rows"
+    for role, (names, note) in GUESSED.items():
         if roles[role] is not None or role == "target" and not needs_target:
             continue
-        busy = taken - ({group_split} if role == "qid" else set())
+        busy = {*drop, *(features or ()), *roles.values()} - {group if role == "qid" else None}
         found = [column for column in columns if column.casefold() in names and column not in busy]
-        if role == "qid" and len(found) > 1 and group_split in found:
-            found.remove(group_split)
         if role == "qid" and len(found) > 1:
-            raise ValueError(
-                f"{source} has {len(found)} columns that may hold the query ids, "
-                f"{' and '.join(map(repr, found))}; "
-                "name one of them with qid, or give qid='none' to make all of them features."
-            )
+            found = [column for column in found if column != group]
+            if len(found) > 1:
+                raise ValueError(
+                    f"{source} has {len(found)} columns that may hold the query ids, "
+                    f"{' and '.join(map(repr, found))}; name one of them with qid, or give "
+                    "qid='none' to make all of them features."
+                )
         if len(found) == 1:
             roles[role], because[role] = found[0], "its name"
-            taken.add(found[0])
-            if ending is not None:
-                notes.append(ending.format(column=found[0], source=source, others=others))
+            notes += [note.format(column=found[0], source=source, effect=effect)] * bool(note)
     if roles["target"] is None and needs_target:
         raise ArgumentError(
             "target is None",
             f"the name of a column of {source} to rank by, one of: {', '.join(columns)}",
         )
-    roles = {
-        role: None if column == "none" and role == "qid" else column
-        for role, column in roles.items()
-    }
+    roles["qid"] = None if roles["qid"] == "none" else roles["qid"]
     _check_columns(roles, drop, columns)
     others = {*roles.values(), *drop}
     free = [column for column in columns if column not in others]
@@ -1068,16 +1053,13 @@ def find_roles(  # noqa: PLR0913 -- a role each
     else:
         _check_features(source, features, columns if of_model else free, others, of_model)
     if not features and not of_model:
-        named = [
-            f"{role} {roles[role]!r}" for role in ("target", "qid", "time", "event") if roles[role]
-        ]
+        main = ("target", "qid", "time", "event")
+        named = [f"{role} {roles[role]!r}" for role in main if roles[role]]
         raise ValueError(
             f"{source} has no columns besides {' and '.join(named) or 'those left out'}; "
             "at least one feature is needed."
         )
-    used = [
-        (column, role, because.get(role, "its format")) for role, column in roles.items() if column
-    ]
+    used = [(c, role, because.get(role, "its format")) for role, c in roles.items() if c]
     some = ", ".join(map(str, features[:8])) + ", ..." * (len(features) > 8)
     for note in notes:
         warn(Assumption(note))
@@ -1086,13 +1068,14 @@ def find_roles(  # noqa: PLR0913 -- a role each
     return Roles(tuple(features), **roles)
 
 
+ROLES = ("target", "qid", "name", "weight", "worse_weight", "group_split", "time", "event")
 # Roles that the name of a column decides, the most specific first: names and the note about it.
 GUESSED = dict(
     name=(("docid",), None),
     target=(("target", "label"), "target: column {column!r} of {source}."),
     qid=(
         ("qid", "query", "query_id", "group", "session"),
-        "query ids: column {column!r} of {source}; qid='none' {others}.",
+        "query ids: column {column!r} of {source}; qid='none' {effect}.",
     ),
 )
 

@@ -726,7 +726,7 @@ class TestErrors:
                 ["cancer", "--target", "y"],
                 "--target is 'y'; expected no value for the built-in data 'cancer'",
             ),
-            (["lies.parquet"], "not Parquet as its ending"),
+            (["lies.parquet"], "lies.parquet cannot be read as Parquet: "),
             (["words.csv", "--target", "y"], "columns that are not numbers"),
             (["empty.csv", "--target", "y"], "is empty"),
             (["folder"], "a folder"),

@@ -195,8 +195,6 @@ def test_what_would_fill_the_memory_is_not_read(monkeypatch):
     os.mkfifo("pipe")  # and no process writes into it
     table = dict(target="a")
     refused = (
-        (rb.read_blocks, "zeros.csv.gz", table, "unpacks to more than 200 times its size"),
-        (read_table, "zeros.csv.gz", table, "unpacks to more than 200 times its size"),
         (read_table, "/dev/zero", table, "a device; expected a file or a pipe"),
         (rb.load, "/dev/zero", {}, "a device or a pipe; expected a file of rankbook"),
         (rb.load, "pipe", {}, "a device or a pipe; expected a file of rankbook"),
@@ -209,8 +207,9 @@ def test_what_would_fill_the_memory_is_not_read(monkeypatch):
     for special in ("/dev/zero", "pipe"):
         assert "a device" in refused_in_shell("info", special)
     endless(monkeypatch)
-    with pytest.raises(MemoryError, match="reading standard input needs .* read a smaller part"):
-        read_table(Source("-"), **table)
+    for file, label in (("-", "standard input"), ("zeros.csv.gz", "zeros.csv.gz")):
+        with pytest.raises(MemoryError, match=f"reading {label} needs .* read a smaller part"):
+            read_table(Source(file), **table)
     frame = pd.DataFrame(dict(a=np.zeros(10**6), b=0.0))
     frame.to_parquet("wide.parquet")
     monkeypatch.setattr(limits, "available_memory", lambda: 10**6)
