@@ -10,9 +10,24 @@ imported from its module when it is first used.
 np.int64(1)
 """
 
+from importlib import import_module
 from importlib.metadata import version
+from warnings import warn
 
 import lazy_loader
 
 __version__ = version("rankbook")
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+# names that were public in 0.2, and the modules that define them
+_MOVED = dict.fromkeys(("LabelRankRLSProblem", "LabelRankSVMProblem"), "problems.label_ranking")
+_MOVED |= dict(MulticlassSVMProblem="problems.svm", NystroemMap="kernels.nystroem")
+_MOVED |= dict(auc_bound="problems.rayleigh", choose_basis="kernels.basis")
+_MOVED |= dict(merge_statistics="problems.rankrls_statistics")
+
+
+def __getattr__(name):
+    if name not in _MOVED:
+        return _public(name)
+    home = f"rankbook.{_MOVED[name]}"
+    warn(f"Import {name} from {home}; version 0.4 removes rankbook.{name}.", FutureWarning, 2)
+    return getattr(import_module(home), name)

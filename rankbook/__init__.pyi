@@ -22,24 +22,21 @@ from .estimators.rayleigh import RayleighRanker, RayleighRankerCV
 from .estimators.saving import load
 from .estimators.score_errors import Comparison
 from .estimators.survival_curves import BaselineHazard
-from .kernels.basis import choose_basis
-from .kernels.nystroem import NystroemMap
 from .metrics.pairs import auc, disagreement
 from .paths.exact import RegularizationPath, SolutionPath
 from .preferences.graph import Preferences
 from .preferences.orders import Orders
 from .preferences.propensities import click_propensities
 from .problems.certificate import Certificate, Solution
-from .problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 from .problems.pair_features import extend_items
 from .problems.questions import suggest_pairs
 from .problems.rankrls import RankRLSProblem
-from .problems.rankrls_statistics import RankingStatistics, merge_statistics
+from .problems.rankrls_statistics import RankingStatistics
 from .problems.ranksvm import RankSVMProblem
 from .problems.ranksvm_blocks import BlockRankSVMProblem
-from .problems.rayleigh import RayleighProblem, auc_bound
+from .problems.rayleigh import RayleighProblem
 from .problems.smooth_losses import PairLoss
-from .problems.svm import MulticlassSVMProblem, SVMProblem
+from .problems.svm import SVMProblem
 from .registry.choice import compare_solvers
 from .registry.plugins import (
     get_solver,
@@ -61,13 +58,9 @@ __all__ = [
     "Blocks",
     "Certificate",
     "Comparison",
-    "LabelRankRLSProblem",
-    "LabelRankSVMProblem",
     "LabelRanker",
     "LabelRankerCV",
     "Leaderboard",
-    "MulticlassSVMProblem",
-    "NystroemMap",
     "OnlineRankSVM",
     "OnlineSVC",
     "OrderIntervals",
@@ -92,9 +85,7 @@ __all__ = [
     "Solver",
     "ValidationCurve",
     "auc",
-    "auc_bound",
     "calibrate",
-    "choose_basis",
     "choose_lambda",
     "click_propensities",
     "compare_solvers",
@@ -109,7 +100,6 @@ __all__ = [
     "list_solvers",
     "load",
     "match_prior",
-    "merge_statistics",
     "metrics",
     "order_intervals",
     "plots",

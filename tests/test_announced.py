@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, eye_array
 
 import rankbook as rb
 from rankbook.base import limits
+from rankbook.kernels.nystroem import NystroemMap
 from rankbook.registry import choice
 
 rng = np.random.default_rng(0)
@@ -302,7 +303,7 @@ def test_a_long_path_names_ways_that_are_fast():
         with pytest.raises(UserWarning, match='NystroemMap .*"squared", graph="star"'):
             rb.RankSVMCV().fit(X, y)
     star = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, graph="star"))
-    mapped = rb.NystroemMap(X, 100).transform(X)
+    mapped = NystroemMap(X, 100).transform(X)
     squared = rb.RankSVMProblem(
         mapped, rb.Preferences.from_scores(y), kernel="linear", loss="squared"
     )

@@ -140,12 +140,18 @@ CALLS = {  # what is made before, and the call
         "X, y = data(2000, 500); model = rb.RankRLS(kernel='rbf').fit(X, y)",
         "model.score(np.repeat(X, 100, axis=0), np.repeat(y, 100))",
     ),
-    "kernel map": ("X = data(40_000, 100)[0]", "rb.NystroemMap(X, 3000, gamma=0.01)"),
+    "kernel map": (
+        "from rankbook.kernels.nystroem import NystroemMap; X = data(40_000, 100)[0]",
+        "NystroemMap(X, 3000, gamma=0.01)",
+    ),
     "principal directions": (
         "X = data(6000, 20)[0]",
-        "rb.NystroemMap(X, 3000, gamma=0.1, pivots='pca')",
+        "NystroemMap(X, 3000, gamma=0.1, pivots='pca')",
     ),
-    "basis": ("X = data(40_000, 100)[0]", "rb.choose_basis(X, 3000, gamma=0.01)"),
+    "basis": (
+        "from rankbook.kernels.basis import choose_basis; X = data(40_000, 100)[0]",
+        "choose_basis(X, 3000, gamma=0.01)",
+    ),
     "kernel path": (
         "p = problem(3000, 5, gamma=1.0)",
         "rb.kernel_path(p, 1e-3, np.geomspace(0.01, 10, 30))",

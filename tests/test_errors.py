@@ -18,9 +18,13 @@ from sklearn.model_selection import KFold
 
 import rankbook as rb
 from rankbook import datasets, metrics, plots
+from rankbook.kernels.basis import choose_basis
 from rankbook.kernels.kernel import Kernel
+from rankbook.kernels.nystroem import NystroemMap
 from rankbook.problems.certificate import Solution
-from rankbook.problems.rankrls_statistics import StatisticsSolver
+from rankbook.problems.rankrls_statistics import StatisticsSolver, merge_statistics
+from rankbook.problems.rayleigh import auc_bound
+from rankbook.problems.svm import MulticlassSVMProblem
 from rankbook.selection.leave_out import leave_out_predictions, leave_pair_out
 
 N, D = 12, 3
@@ -1469,7 +1473,7 @@ PROBLEMS = [
     ),
     (
         "X too large to square, subspace",
-        lambda: rb.NystroemMap(1e200 * X, 2, "linear"),
+        lambda: NystroemMap(1e200 * X, 2, "linear"),
         ValueError,
         r"^X has \S+e\+?199 in row 0, .* expected",
     ),
@@ -1616,35 +1620,35 @@ PROBLEMS = [
         ValueError,
         r"^basis has the item 1 2 times; expected",
     ),
-    ("r too large", lambda: rb.choose_basis(X, 100), ValueError, r"^r is 100; expected"),
-    ("r None", lambda: rb.choose_basis(X, None), TypeError, r"^r is None; expected"),
+    ("r too large", lambda: choose_basis(X, 100), ValueError, r"^r is 100; expected"),
+    ("r None", lambda: choose_basis(X, None), TypeError, r"^r is None; expected"),
     (
         "method unknown",
-        lambda: rb.choose_basis(X, 2, "kmeans"),
+        lambda: choose_basis(X, 2, "kmeans"),
         ValueError,
         "^method is 'kmeans' ",
     ),
     (
         "n_components 0",
-        lambda: rb.NystroemMap(X, 0),
+        lambda: NystroemMap(X, 0),
         ValueError,
         r"^n_components is 0; expected",
     ),
     (
         "pivots unknown",
-        lambda: rb.NystroemMap(X, 2, pivots="first"),
+        lambda: NystroemMap(X, 2, pivots="first"),
         ValueError,
         "^pivots is 'first'",
     ),
     (
         "random_state a float",
-        lambda: rb.NystroemMap(X, 2, random_state=0.5),
+        lambda: NystroemMap(X, 2, random_state=0.5),
         TypeError,
         r"^random_state is 0.5; expected",
     ),
     (
         "random_state negative",
-        lambda: rb.NystroemMap(X, 2, random_state=-1),
+        lambda: NystroemMap(X, 2, random_state=-1),
         ValueError,
         r"^random_state is -1; expected",
     ),
@@ -1656,7 +1660,7 @@ PROBLEMS = [
     ),
     (
         "y of labels with None",
-        lambda: rb.MulticlassSVMProblem(X, [None, *LABELS[1:]]),
+        lambda: MulticlassSVMProblem(X, [None, *LABELS[1:]]),
         ValueError,
         r"^y has None at index 0; expected",
     ),
@@ -1802,7 +1806,7 @@ SOLVING = [
     ),
     (
         "auc_bound of a ranking SVM",
-        lambda: rb.auc_bound(solution()),
+        lambda: auc_bound(solution()),
         TypeError,
         r"^solution is of a RankSVMProblem; expected a solution of a RayleighProblem",
     ),
@@ -2296,7 +2300,7 @@ STATISTICS = [
     ),
     (
         "merge what is none",
-        lambda: rb.merge_statistics(statistics(), X),
+        lambda: merge_statistics(statistics(), X),
         TypeError,
         r"^others\[0\] is an ndarray; expected",
     ),

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rankbook as rb
 from rankbook.base.limits import solvable
 from rankbook.kernels.kernel import Kernel
-from rankbook.kernels.nystroem import RULES
+from rankbook.kernels.nystroem import RULES, NystroemMap
 
 rng = np.random.default_rng(0)
 BASE, GRADES, HALVES = rng.normal(size=(12, 3)), np.arange(12) % 3.0, np.arange(12) % 2.0
@@ -204,7 +204,7 @@ def test_every_kernel_is_accepted_at_its_own_scale(rule):
     for seed in SEEDS:
         K = gram(seed)
         for p in (3, len(K)):
-            F = rb.NystroemMap(K, p, kernel="precomputed", pivots=rule, random_state=seed).features
+            F = NystroemMap(K, p, kernel="precomputed", pivots=rule, random_state=seed).features
         assert np.abs(F @ F.T - K).max() <= 1e-9 * np.abs(K).max(), seed
         assert np.allclose(Kernel("precomputed").gram(K), K, rtol=1e-12, atol=0)
 
@@ -220,7 +220,7 @@ def test_a_negative_eigenvalue_is_refused_at_every_scale(rule):
         K = (Q * values) @ Q.T * 10.0 ** rng.integers(-12, 13)
         K = (K + K.T) / 2
         with pytest.raises(ValueError, match="positive semi-definite"):
-            rb.NystroemMap(K, n, kernel="precomputed", pivots=rule, random_state=seed)
+            NystroemMap(K, n, kernel="precomputed", pivots=rule, random_state=seed)
         with pytest.raises(ValueError, match="negative eigenvalue"):
             Kernel("precomputed").gram(K)
 

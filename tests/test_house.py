@@ -121,6 +121,15 @@ def test_an_unknown_name_is_an_attribute_error():
         from rankbook import Preference  # noqa: F401
 
 
+def test_names_that_moved_to_their_modules_work_with_a_warning():
+    import rankbook
+
+    for name, home in rankbook._MOVED.items():
+        with pytest.warns(FutureWarning, match=f"Import {name} from rankbook.{home}; version 0.4"):
+            assert getattr(rankbook, name) is getattr(import_module(f"rankbook.{home}"), name)
+        assert name not in dir(rankbook)
+
+
 def test_the_stub_lists_what_it_imports():
     text = (ROOT / "rankbook" / "__init__.pyi").read_text(encoding="utf-8")
     imports = [node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom)]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import rankbook as rb
+from rankbook.problems.svm import MulticlassSVMProblem
 
 EPS = np.finfo(float).eps
 
@@ -230,7 +231,7 @@ def two_classes(data, method, solver, given):
 def many_classes(data, method, solver, given):
     X, new, options = items_of(data, method.kernel, given)
     name = data.order[data.y.astype(int)]
-    problem = rb.MulticlassSVMProblem(X, name, weight=data.weight, **options)
+    problem = MulticlassSVMProblem(X, name, weight=data.weight, **options)
     certificate, scores = solved(problem, solver, new, data.lam)
     if data.lam is None:
         return certificate, scores

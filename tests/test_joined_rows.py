@@ -12,6 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
 from rankbook import metrics
+from rankbook.problems.label_ranking import LabelRankSVMProblem
+from rankbook.problems.svm import MulticlassSVMProblem
 
 N = 12
 NAMES = pd.Index([f"item {i}" for i in range(N)])
@@ -118,9 +120,9 @@ CALLS = {  # each with its arguments, all of which have an entry for each item
         dict(X=X, y=Y, qid=QID, item_weight=ONES),
     ),
     "SVMProblem": (rb.SVMProblem, dict(X=X, y=BINARY, weight=ONES, margin=ONES)),
-    "MulticlassSVMProblem": (rb.MulticlassSVMProblem, dict(X=X, y=Y, weight=ONES, margin=ONES)),
+    "MulticlassSVMProblem": (MulticlassSVMProblem, dict(X=X, y=Y, weight=ONES, margin=ONES)),
     "RayleighProblem": (rb.RayleighProblem, dict(X=X, y=BINARY)),
-    "LabelRankSVMProblem": (rb.LabelRankSVMProblem, dict(X=X, y=TABLE, object_weight=ONES)),
+    "LabelRankSVMProblem": (LabelRankSVMProblem, dict(X=X, y=TABLE, object_weight=ONES)),
     "suggest_pairs": (
         lambda X_new, qid: rb.suggest_pairs(FITTED.solution_, 1, qid, X_new),
         dict(X_new=X, qid=QID),

@@ -15,7 +15,12 @@ from sklearn.linear_model import LinearRegression
 
 import rankbook as rb
 from rankbook.estimators.scaled import ScaledModel
+from rankbook.kernels.basis import choose_basis
+from rankbook.kernels.nystroem import NystroemMap
 from rankbook.problems.certificate import Solution
+from rankbook.problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
+from rankbook.problems.rankrls_statistics import merge_statistics
+from rankbook.problems.svm import MulticlassSVMProblem
 
 RNG = np.random.default_rng(0)
 N, D = 24, 3
@@ -285,17 +290,17 @@ CASES = {
         answers("rls"),
     ),
     "LabelRankRLSProblem": (
-        lambda b: rb.LabelRankRLSProblem(
+        lambda b: LabelRankRLSProblem(
             b["X"], b["table"], label_kernel=b["labels_alike"], object_weight=b["weight"]
         ),
         labels_by("kronecker"),
     ),
     "LabelRankRLSProblem, precomputed": (
-        lambda b: rb.LabelRankRLSProblem(gram_of(b), b["table"], kernel="precomputed"),
+        lambda b: LabelRankRLSProblem(gram_of(b), b["table"], kernel="precomputed"),
         labels_by("kronecker"),
     ),
     "LabelRankSVMProblem": (
-        lambda b: rb.LabelRankSVMProblem(
+        lambda b: LabelRankSVMProblem(
             b["X"], b["table"], kernel="linear", label_kernel=b["labels_alike"]
         ),
         labels_by("qp"),
@@ -315,19 +320,19 @@ CASES = {
         answers("qp"),
     ),
     "MulticlassSVMProblem": (
-        lambda b: rb.MulticlassSVMProblem(b["X"], b["qid"], weight=b["weight"]),
+        lambda b: MulticlassSVMProblem(b["X"], b["qid"], weight=b["weight"]),
         answers("qp"),
     ),
     "NystroemMap": (
-        lambda b: rb.NystroemMap(b["X"], 5),
+        lambda b: NystroemMap(b["X"], 5),
         lambda s, new: [s.features, s.transform(new), s.landmarks],
     ),
     "NystroemMap, precomputed": (
-        lambda b: rb.NystroemMap(gram_of(b), 5, kernel="precomputed"),
+        lambda b: NystroemMap(gram_of(b), 5, kernel="precomputed"),
         lambda s, new: [s.features, s.transform(new)],
     ),
     "NystroemMap, pca": (
-        lambda b: rb.NystroemMap(b["X"], 5, pivots="pca"),
+        lambda b: NystroemMap(b["X"], 5, pivots="pca"),
         lambda s, new: [s.features, s.transform(new), s.landmarks],
     ),
     "RankingStatistics": (
@@ -339,7 +344,7 @@ CASES = {
         lambda s, new: [s.products, s.basis],
     ),
     "merge_statistics": (
-        lambda b: rb.merge_statistics(rb.RankingStatistics().add(*(b[k] for k in Y))),
+        lambda b: merge_statistics(rb.RankingStatistics().add(*(b[k] for k in Y))),
         lambda s, new: [s.products],
     ),
     "Block, Blocks": (
@@ -504,7 +509,7 @@ CASES = {
         predicts,
     ),
     "choose_basis": (
-        lambda b: rb.choose_basis(b["X"], 4, random_state=0),
+        lambda b: choose_basis(b["X"], 4, random_state=0),
         lambda basis, new: [basis],
     ),
 }

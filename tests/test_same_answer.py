@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator, clone
 
 import rankbook as rb
 from rankbook.data.split import split
+from rankbook.kernels.basis import choose_basis
+from rankbook.kernels.nystroem import NystroemMap
 
 ESTIMATORS = [
     value
@@ -89,11 +91,11 @@ def test_two_fits_predict_the_same_bits(model, queries, weighted_queries):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda X, y: rb.choose_basis(X, 9),
-        lambda X, y: rb.choose_basis(X, 9, "kmeans++"),
-        lambda X, y: rb.choose_basis(X, 9, "rpcholesky"),
-        lambda X, y: rb.NystroemMap(X, 9, pivots="random").pivots,
-        lambda X, y: rb.NystroemMap(X, 9, pivots="rpcholesky").features,
+        lambda X, y: choose_basis(X, 9),
+        lambda X, y: choose_basis(X, 9, "kmeans++"),
+        lambda X, y: choose_basis(X, 9, "rpcholesky"),
+        lambda X, y: NystroemMap(X, 9, pivots="random").pivots,
+        lambda X, y: NystroemMap(X, 9, pivots="rpcholesky").features,
         lambda X, y: rb.RayleighProblem(X, y > np.median(y), unlabelled=False, pivots="random").X,
         lambda X, y: rb.OnlineRankSVM().partial_fit(X, y).partial_fit(X, -y).coef_,
         lambda X, y: rb.OnlineRankSVM().partial_fit_pairs(X[:45], X[45:]).coef_,
@@ -127,10 +129,10 @@ def test_two_calls_give_the_same_bits(call, weighted_queries):
 def test_a_seed_is_a_choice_and_a_generator_goes_on(weighted_queries):
     X = weighted_queries[0]
     assert np.array_equal(
-        rb.choose_basis(X, 9), rb.choose_basis(X, 9, random_state=0)
-    ) and not np.array_equal(rb.choose_basis(X, 9), rb.choose_basis(X, 9, random_state=1))
+        choose_basis(X, 9), choose_basis(X, 9, random_state=0)
+    ) and not np.array_equal(choose_basis(X, 9), choose_basis(X, 9, random_state=1))
     for generator in (np.random.default_rng(0), np.random.RandomState(0)):
         assert not np.array_equal(
-            rb.choose_basis(X, 9, random_state=generator),
-            rb.choose_basis(X, 9, random_state=generator),
+            choose_basis(X, 9, random_state=generator),
+            choose_basis(X, 9, random_state=generator),
         )

@@ -21,6 +21,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankbook as rb
+from rankbook.kernels.basis import choose_basis
+from rankbook.kernels.nystroem import NystroemMap
 from rankbook.testing import expected_failed_checks
 
 
@@ -483,8 +485,8 @@ def test_problems_name_the_column_too(column):
     for name, call in (
         ("X", lambda: rb.RankSVMProblem(bad, prefs)),
         ("X", lambda: rb.RankRLSProblem(bad, y)),
-        ("X", lambda: rb.choose_basis(bad, 3)),
-        ("X", lambda: rb.NystroemMap(bad, 3)),
+        ("X", lambda: choose_basis(bad, 3)),
+        ("X", lambda: NystroemMap(bad, 3)),
         ("X_new", lambda: solution.predict(bad[["colour", "age"]])),
     ):
         with pytest.raises(

@@ -20,7 +20,13 @@ from sklearn.linear_model import LogisticRegression
 import rankbook as rb
 from rankbook import datasets, kernels, metrics
 from rankbook.base.errors import ArgumentError
+from rankbook.kernels.basis import choose_basis
+from rankbook.kernels.nystroem import NystroemMap
 from rankbook.paths.spectral import SpectralPath
+from rankbook.problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
+from rankbook.problems.rankrls_statistics import merge_statistics
+from rankbook.problems.rayleigh import auc_bound
+from rankbook.problems.svm import MulticlassSVMProblem
 
 N = 12
 RNG = np.random.default_rng(0)
@@ -428,17 +434,17 @@ CALLS = {
     "RankRLSProblem": calls(rb.RankRLSProblem, X=X, y=Y),
     "RayleighProblem": calls(rb.RayleighProblem, X=X, y=LABELS, n_components=3),
     "SVMProblem": calls(rb.SVMProblem, X=X, y=2 * LABELS - 1),
-    "MulticlassSVMProblem": calls(rb.MulticlassSVMProblem, X=X, y=Y.astype(int)),
-    "LabelRankRLSProblem": calls(rb.LabelRankRLSProblem, X=X, y=TABLE),
-    "LabelRankSVMProblem": calls(rb.LabelRankSVMProblem, X=X, y=TABLE),
-    "NystroemMap": calls(rb.NystroemMap, X=X, n_components=3),
+    "MulticlassSVMProblem": calls(MulticlassSVMProblem, X=X, y=Y.astype(int)),
+    "LabelRankRLSProblem": calls(LabelRankRLSProblem, X=X, y=TABLE),
+    "LabelRankSVMProblem": calls(LabelRankSVMProblem, X=X, y=TABLE),
+    "NystroemMap": calls(NystroemMap, X=X, n_components=3),
     "RankingStatistics": calls(rb.RankingStatistics),
     "RankingStatistics.add": does(rb.RankingStatistics, "add", X=X, y=Y),
-    "merge_statistics": calls(rb.merge_statistics, first=rb.RankingStatistics().add(X, Y)),
+    "merge_statistics": calls(merge_statistics, first=rb.RankingStatistics().add(X, Y)),
     "Block": calls(rb.Block, X=X, y=Y),
     "Blocks": calls(rb.Blocks, blocks=[rb.Block(X, Y)]),
     "BlockRankSVMProblem": calls(rb.BlockRankSVMProblem, blocks=rb.Blocks([rb.Block(X, Y)])),
-    "choose_basis": calls(rb.choose_basis, X=X, r=3),
+    "choose_basis": calls(choose_basis, X=X, r=3),
     "Kernel": calls(kernels.Kernel),
     "kernel.gram": calls(kernels.Kernel("linear").gram, X=X),
     "kernel.centred_gram": calls(kernels.Kernel("linear").centred_gram, X=X),
@@ -463,7 +469,7 @@ CALLS = {
     "validation_curve": calls(rb.validation_curve, path=path, X_val=X, prefs_val=PAIRS),
     "choose_lambda": calls(rb.choose_lambda, curve=curve),
     "auc_bound": calls(
-        rb.auc_bound, solution=rayleigh_solution
+        auc_bound, solution=rayleigh_solution
     ),
     "explain_pair": calls(rb.explain_pair, model=model, a=X[0], b=X[1]),
     "to_json": calls(rb.to_json, model=model),

@@ -210,7 +210,8 @@ class RayleighRanker(RayleighBase):
     gamma, degree, coef0
         Kernel parameters; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
-        Method that chooses the items that span the subspace, see :class:`rankbook.NystroemMap`.
+        Method that chooses the items that span the subspace, see
+        :class:`rankbook.kernels.nystroem.NystroemMap`.
     n_neighbors, metric : int, default 2, and str, callable or transformer, default "euclidean"
         Number of neighbours and metric of the neighbour graph of all items, see
         :func:`rankbook.kernels.neighbours.neighbour_graph`.

@@ -290,7 +290,8 @@ def choose_basis(
     --------
     >>> import rankbook as rb
     >>> data = rb.datasets.make_mixture(n_per_class=50)
-    >>> rows = rb.choose_basis(data.X, 8, method="rpcholesky")
+    >>> from rankbook.kernels.basis import choose_basis
+    >>> rows = choose_basis(data.X, 8, method="rpcholesky")
     >>> model = rb.RankRLS(basis=rows).fit(data.X, data.y)
     >>> rows.size, model.support_.size
     (8, 8)

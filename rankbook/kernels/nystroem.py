@@ -347,7 +347,8 @@ class NystroemMap(SetOnce):
     Examples
     --------
     >>> import rankbook as rb
-    >>> rb.NystroemMap([[0.0], [0.1], [2.0]], n_components=2).transform([[1.0]]).shape
+    >>> from rankbook.kernels.nystroem import NystroemMap
+    >>> NystroemMap([[0.0], [0.1], [2.0]], n_components=2).transform([[1.0]]).shape
     (1, 2)
     """
 

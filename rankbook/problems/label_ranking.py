@@ -285,7 +285,8 @@ class LabelRankRLSProblem(LabelMap, RankRLSProblem):
     Examples
     --------
     >>> import rankbook as rb
-    >>> problem = rb.LabelRankRLSProblem([[0.0], [1.0]], [[3, 2, 1], [1, 2, 3]])
+    >>> from rankbook.problems.label_ranking import LabelRankRLSProblem
+    >>> problem = LabelRankRLSProblem([[0.0], [1.0]], [[3, 2, 1], [1, 2, 3]])
     >>> problem.X.shape
     (6, 2)
     >>> rb.solve(problem, 1.0).certificate.is_optimal()
@@ -352,12 +353,13 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
     -----
     With a linear kernel, no Gram matrix is computed. With another kernel, solvers of the ranking
     SVM need the Gram matrix of the pairs, with (n k)^2 entries. If it is too large, use the
-    features of a :class:`rankbook.NystroemMap` with the linear kernel.
+    features of a :class:`rankbook.kernels.nystroem.NystroemMap` with the linear kernel.
 
     Examples
     --------
     >>> import rankbook as rb
-    >>> problem = rb.LabelRankSVMProblem([[0.0], [1.0]], [[3, 2, 1], [1, 2, 3]], kernel="linear")
+    >>> from rankbook.problems.label_ranking import LabelRankSVMProblem
+    >>> problem = LabelRankSVMProblem([[0.0], [1.0]], [[3, 2, 1], [1, 2, 3]], kernel="linear")
     >>> len(problem.prefs)
     6
     >>> rb.solve(problem, 0.1, solver="interior").certificate.is_optimal()

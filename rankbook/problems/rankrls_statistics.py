@@ -280,7 +280,8 @@ def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> Ra
     >>> import rankbook as rb
     >>> first = rb.RankingStatistics().add([[0.0], [1.0]], [0, 1], qid=[1, 1])
     >>> second = rb.RankingStatistics().add([[2.0], [3.0]], [0, 2], qid=[2, 2])
-    >>> rb.merge_statistics(first, second).n_queries
+    >>> from rankbook.problems.rankrls_statistics import merge_statistics
+    >>> merge_statistics(first, second).n_queries
     2
     """
     for name, one in (("first", first), *((f"others[{i}]", one) for i, one in enumerate(others))):

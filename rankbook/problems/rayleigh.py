@@ -214,7 +214,7 @@ class RayleighProblem(Tabled, SetOnce):
     n_neighbors, metric, neighbours : int, str or transformer, str
         See :func:`rankbook.kernels.neighbours.neighbour_graph`.
     kernel, gamma, pivots, random_state
-        See :class:`rankbook.NystroemMap`.
+        See :class:`rankbook.kernels.nystroem.NystroemMap`.
 
     Examples
     --------
@@ -594,7 +594,8 @@ def auc_bound(solution: Solution, delta: float = 0.05, kernels: int = 1) -> AUCB
     >>> import rankbook as rb
     >>> data = rb.datasets.make_mixture(n_per_class=1000)
     >>> problem = rb.RayleighProblem(data.X, data.y, manifold_weight=0.0)
-    >>> bound = rb.auc_bound(rb.solve(problem, 1e-3))
+    >>> from rankbook.problems.rayleigh import auc_bound
+    >>> bound = auc_bound(rb.solve(problem, 1e-3))
     >>> round(bound.auc, 2), round(bound.seen, 2)
     (0.66, 0.93)
     """

@@ -308,7 +308,8 @@ class MulticlassSVMProblem(LabelledProblem):
     --------
     >>> import numpy as np, rankbook as rb
     >>> X, y = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], ["east", "north", "south"]
-    >>> problem = rb.MulticlassSVMProblem(X, y)
+    >>> from rankbook.problems.svm import MulticlassSVMProblem
+    >>> problem = MulticlassSVMProblem(X, y)
     >>> solution = rb.solve(problem, 0.1)
     >>> problem.classify(solution.coef, np.array([[5.0, 1.0], [1.0, 5.0]])).tolist()
     ['east', 'north']

@@ -122,7 +122,8 @@ def leave_out_scores(path, leave_out, lams):
     Parameters
     ----------
     path : rankbook.paths.spectral.SpectralPath
-        Of a :class:`rankbook.LabelRankRLSProblem` without gaps, by the solver "kronecker".
+        Of a :class:`rankbook.problems.label_ranking.LabelRankRLSProblem` without gaps, by the
+        solver "kronecker".
     leave_out : {"objects", "labels", "pairs", "both"}
         What is left out to predict a pair: its object, its label, only the pair, or its object and
         its label.

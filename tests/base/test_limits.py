@@ -161,14 +161,15 @@ def test_every_ranker_refuses_in_the_words_of_the_package():
     "call",
     [
         "rb.Preferences.from_rankings([range(6000)])",
-        "rb.NystroemMap(np.random.default_rng(0).normal(size=(20_000, 3)), 3000)",
+        "NystroemMap(np.random.default_rng(0).normal(size=(20_000, 3)), 3000)",
         "rb.datasets.make_mixture(10**8)",
         "rb.suggest_pairs(model.solution_, 5, X_new=np.zeros((3_000_000, 3)))",
     ],
 )
 def test_what_is_no_ranker_refuses_in_the_words_of_the_package(call):
     prelude = """import numpy as np, rankbook as rb
-rb.NystroemMap(np.eye(5)); rb.Preferences.from_rankings([range(5)]); rb.datasets.make_mixture(5)
+from rankbook.kernels.nystroem import NystroemMap
+NystroemMap(np.eye(5)); rb.Preferences.from_rankings([range(5)]); rb.datasets.make_mixture(5)
 model = rb.RankSVM(kernel="linear").fit(np.eye(3), [0, 1, 2])
 rb.suggest_pairs(model.solution_, 1, X_new=np.eye(3))"""
     (said,) = run_limited(prelude, [(call, 90 << 20)])

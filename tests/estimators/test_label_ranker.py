@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import rankbook as rb
 from rankbook.base import limits
 from rankbook.kernels import Kernel
+from rankbook.problems.label_ranking import LabelRankSVMProblem
 
 N, K, NEW, Q = 9, 6, 5, 4
 
@@ -255,9 +256,9 @@ def test_sparse_features_are_dense_ones(method, case, table):
 
 def test_sparse_items_of_pairs_hold_no_zeros():
     X, Y = sparse_table(N, 40, 1), data()[1]
-    problem = rb.LabelRankSVMProblem(csr_array(X), Y, kernel="linear")
+    problem = LabelRankSVMProblem(csr_array(X), Y, kernel="linear")
     assert np.count_nonzero(problem.X.data == 0) == 0 and problem.X.nnz == K * np.count_nonzero(X)
-    dense = rb.LabelRankSVMProblem(X, Y, kernel="linear")
+    dense = LabelRankSVMProblem(X, Y, kernel="linear")
     assert np.allclose(problem.X.toarray() + problem.offset, dense.X + dense.offset)
 
 
@@ -265,7 +266,7 @@ def test_sparse_items_that_do_not_fit_are_refused_first(monkeypatch):
     X, Y = csr_array(sparse_table(N, 40, 1)), data()[1]
     monkeypatch.setattr(limits, "available_memory", lambda: 10**4)
     with pytest.raises(MemoryError, match="products of features needs .* label kernel of lower"):
-        rb.LabelRankSVMProblem(X, Y, kernel="linear", label_kernel=np.eye(K) + 0.1)
+        LabelRankSVMProblem(X, Y, kernel="linear", label_kernel=np.eye(K) + 0.1)
 
 
 def names(prefix, count):

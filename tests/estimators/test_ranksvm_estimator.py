@@ -15,6 +15,7 @@ from rankbook.kernels.objects import over
 from rankbook.metrics.pairs import disagreement
 from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
+from rankbook.problems.rayleigh import auc_bound
 from rankbook.registry.choice import choose_solver
 from rankbook.registry.plugins import register_solver, unregister_solver
 from rankbook.registry.solve import solve
@@ -383,7 +384,7 @@ def test_objects_in_place_of_their_numbers_are_refused_by_name():
 
 def test_an_estimator_in_place_of_its_solution_is_refused_by_name():
     model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0]], [0, 1])
-    for call in (lambda one: rb.suggest_pairs(one, 1), rb.auc_bound):
+    for call in (lambda one: rb.suggest_pairs(one, 1), auc_bound):
         with pytest.raises(TypeError, match="^solution is a RankSVM; expected .* its solution_"):
             call(model)
         with pytest.raises(TypeError, match="^solution is an int; expected a Solution"):

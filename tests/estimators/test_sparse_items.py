@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import rankbook as rb
+from rankbook.kernels.basis import choose_basis
 from rankbook.kernels.items import products
 
 N, D = 120, 40
@@ -215,10 +216,10 @@ def test_dependent_items_of_a_basis(basis):
 
 @pytest.mark.parametrize("method", ["random", "rpcholesky"])
 def test_choice_of_a_basis(method):
-    chosen = [rb.choose_basis(A, 9, method, "linear") for A in (sparse.csr_array(DENSE), DENSE)]
+    chosen = [choose_basis(A, 9, method, "linear") for A in (sparse.csr_array(DENSE), DENSE)]
     assert np.array_equal(*chosen)
     with pytest.raises(TypeError, match="X is a sparse matrix"):
-        rb.choose_basis(sparse.csr_array(DENSE), 9, "kmeans++", "linear")
+        choose_basis(sparse.csr_array(DENSE), 9, "kmeans++", "linear")
 
 
 def test_parts_of_a_million_features_are_refused_before_they_are_read():

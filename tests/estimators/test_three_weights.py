@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.problems.svm import MulticlassSVMProblem
 
 
 @pytest.fixture(params=range(4))
@@ -157,7 +158,7 @@ def test_labels_take_margins(classes, partial):
     y = np.arange(30) % classes
     X = np.round(rng.normal(size=(30, 2)) + np.eye(3, 2)[y], 1)
     weight, margin = rng.integers(1, 3, 30).astype(float), rng.integers(1, 4, 30).astype(float)
-    kind = rb.SVMProblem if classes == 2 else rb.MulticlassSVMProblem
+    kind = rb.SVMProblem if classes == 2 else MulticlassSVMProblem
     problem = kind(X, y, weight=weight, margin=margin)
     lam = 0.05 * weight.sum() * (classes - 1)
     best = rb.solve(problem, lam, solver="qp").certificate.primal

@@ -10,11 +10,12 @@ from corpus import degenerate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rankbook as rb
+from rankbook.kernels.basis import choose_basis
 from rankbook.kernels.kernel import Kernel
 from rankbook.kernels.nystroem import (
     MANY,
     RULES,
+    NystroemMap,
     drawn_pivots,
     gram_schmidt,
     greedy_pivots,
@@ -25,7 +26,7 @@ from rankbook.kernels.nystroem import (
 def quiet(*args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return rb.NystroemMap(*args, **options)
+        return NystroemMap(*args, **options)
 
 
 @pytest.mark.parametrize("name", degenerate(np.random.default_rng(0)))
@@ -57,17 +58,17 @@ def test_it_is_the_projection_on_the_pivots(name, kernel, rule):
 def test_it_stops_when_nothing_is_left_and_says_from_what_to_what(rule):
     X = np.random.default_rng(0).normal(size=(12, 2))
     with pytest.warns(UserWarning, match="n_components is reduced from 20 to 2:"):
-        line = rb.NystroemMap(X, 20, "linear", pivots=rule, random_state=0)
+        line = NystroemMap(X, 20, "linear", pivots=rule, random_state=0)
     assert np.allclose(line.features @ line.features.T, X @ X.T) and line.residual < 1e-12
     with pytest.warns(UserWarning, match="from 20 to 12:"):
-        full = rb.NystroemMap(X, 20, gamma=5.0, pivots=rule, random_state=0)
+        full = NystroemMap(X, 20, gamma=5.0, pivots=rule, random_state=0)
     assert np.allclose(full.features @ full.features.T, Kernel("rbf", 5.0).gram(X))
     with pytest.warns(UserWarning, match="from 3 to 1:"):
-        one = rb.NystroemMap(np.ones((9, 2)), 3, pivots=rule, random_state=0)
+        one = NystroemMap(np.ones((9, 2)), 3, pivots=rule, random_state=0)
     assert np.allclose(one.features, 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        rb.NystroemMap(X, 12, gamma=5.0, pivots=rule, random_state=0)
+        NystroemMap(X, 12, gamma=5.0, pivots=rule, random_state=0)
 
 
 @settings(deadline=None, max_examples=40)
@@ -116,12 +117,12 @@ def test_greedy_rounds_among_copies_and_ties(seed, n, p, width):
 
 def test_many_items_have_the_pivots_of_the_loop():
     X = np.random.default_rng(0).normal(size=(MANY, 5))
-    found = rb.NystroemMap(X, 25)
+    found = NystroemMap(X, 25)
     pivots, F = gram_schmidt(X, 25, Kernel("rbf"), np.argmax)
     assert (found.pivots == pivots).all() and np.allclose(found.features, F)
     assert found.features.flags.c_contiguous and (np.triu(found.factor, 1) == 0).all()
     with pytest.warns(UserWarning, match="n_components is reduced from 20 to 5:"):
-        rb.NystroemMap(X, 20, "linear")
+        NystroemMap(X, 20, "linear")
 
 
 def test_even_draws_are_even_and_proportional_ones_proportional():
@@ -148,17 +149,17 @@ def test_even_draws_are_even_and_proportional_ones_proportional():
 @pytest.mark.parametrize("rule", RULES)
 def test_seeds(rule):
     X = np.random.default_rng(0).normal(size=(50, 3))
-    a, b = (rb.NystroemMap(X, 9, pivots=rule, random_state=5) for _ in range(2))
+    a, b = (NystroemMap(X, 9, pivots=rule, random_state=5) for _ in range(2))
     assert (a.pivots == b.pivots).all() and (a.features == b.features).all()
     if rule != "greedy":
-        assert (rb.NystroemMap(X, 9, pivots=rule, random_state=6).pivots != a.pivots).any()
+        assert (NystroemMap(X, 9, pivots=rule, random_state=6).pivots != a.pivots).any()
 
 
 def test_the_basis_of_rankrls_has_the_same_pivots():
     X = np.random.default_rng(0).normal(size=(50, 3))
     assert (
-        np.sort(rb.NystroemMap(X, 9, pivots="rpcholesky", random_state=5).pivots)
-        == rb.choose_basis(X, 9, "rpcholesky", random_state=5)
+        np.sort(NystroemMap(X, 9, pivots="rpcholesky", random_state=5).pivots)
+        == choose_basis(X, 9, "rpcholesky", random_state=5)
     ).all()
 
 
@@ -167,11 +168,9 @@ def test_precomputed_and_callable_kernels_are_the_named_one(rule):
     rng = np.random.default_rng(0)
     X, new = rng.normal(size=(30, 3)), rng.normal(size=(5, 3))
     kernel = Kernel("rbf")
-    expected = rb.NystroemMap(X, 8, pivots=rule, random_state=0)
-    given_matrix = rb.NystroemMap(kernel.gram(X), 8, "precomputed", pivots=rule, random_state=0)
-    given_function = rb.NystroemMap(
-        X, 8, lambda A, B: kernel.cross(A, B), pivots=rule, random_state=0
-    )
+    expected = NystroemMap(X, 8, pivots=rule, random_state=0)
+    given_matrix = NystroemMap(kernel.gram(X), 8, "precomputed", pivots=rule, random_state=0)
+    given_function = NystroemMap(X, 8, lambda A, B: kernel.cross(A, B), pivots=rule, random_state=0)
     for other, X_new in ((given_matrix, kernel.cross(new, X)), (given_function, new)):
         assert (other.pivots == expected.pivots).all() and np.allclose(
             other.features, expected.features
@@ -183,7 +182,7 @@ def test_precomputed_and_callable_kernels_are_the_named_one(rule):
 def test_a_callable_that_hands_out_its_own_matrix_keeps_it():
     K = Kernel("rbf").gram(np.random.default_rng(0).normal(size=(10, 2)))
     kept = K.copy()
-    found = rb.NystroemMap(
+    found = NystroemMap(
         np.arange(10.0)[:, None],
         3,
         lambda A, B: K[np.ix_(A[:, 0].astype(int), B[:, 0].astype(int))],
@@ -196,12 +195,12 @@ def test_a_callable_that_hands_out_its_own_matrix_keeps_it():
 def test_arrays_may_be_read_only_or_not_contiguous():
     X = np.random.default_rng(0).normal(size=(60, 6))
     part = X[::2, ::2]
-    expected = rb.NystroemMap(part.copy(), 8).features
+    expected = NystroemMap(part.copy(), 8).features
     part.flags.writeable = False
-    assert (rb.NystroemMap(part, 8).features == expected).all()
+    assert (NystroemMap(part, 8).features == expected).all()
     frozen = Kernel("rbf").gram(np.ascontiguousarray(part))
     frozen.flags.writeable = False
-    assert np.allclose(rb.NystroemMap(frozen, 8, "precomputed").features, expected)
+    assert np.allclose(NystroemMap(frozen, 8, "precomputed").features, expected)
 
 
 @pytest.mark.parametrize(
@@ -247,15 +246,15 @@ def test_refusals(change, match, rule):
 @pytest.mark.parametrize("bad", ["3", True, [3]])
 def test_a_count_of_another_type_is_a_type_error(bad):
     with pytest.raises(TypeError, match="n_components is"):
-        rb.NystroemMap(np.eye(3), bad)
+        NystroemMap(np.eye(3), bad)
 
 
 def test_new_items_must_fit():
-    found = rb.NystroemMap(np.eye(4), 2)
+    found = NystroemMap(np.eye(4), 2)
     with pytest.raises(ValueError, match="4, as in training"):
         found.transform(np.eye(3))
     with pytest.raises(ValueError, match="a column for each training item"):
-        rb.NystroemMap(np.eye(4), 2, "precomputed").transform(np.eye(3))
+        NystroemMap(np.eye(4), 2, "precomputed").transform(np.eye(3))
     assert found.transform(np.empty((0, 4))).shape == (0, 2)
 
 
@@ -264,7 +263,7 @@ def test_memory_grows_with_the_items_not_with_their_pairs(rule):
     n, d, p = 20_000, 5, 10
     X = np.random.default_rng(0).normal(size=(n, d))
     tracemalloc.start()
-    rb.NystroemMap(X, p, pivots=rule, random_state=0)
+    NystroemMap(X, p, pivots=rule, random_state=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * n * (2 * p + d + 20) < 8 * n * n / 100
@@ -273,7 +272,7 @@ def test_memory_grows_with_the_items_not_with_their_pairs(rule):
 def test_a_given_matrix_is_not_copied():
     K = Kernel("linear").gram(np.random.default_rng(0).normal(size=(2000, 5)))
     tracemalloc.start()
-    rb.NystroemMap(K, 5, "precomputed")
+    NystroemMap(K, 5, "precomputed")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < K.nbytes / 20

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.problems.svm import MulticlassSVMProblem
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "nbs"
 
@@ -209,7 +210,7 @@ def test_the_program_for_classes_nears_the_optimum_and_sums_to_zero(lecture, K):
     scores = F @ W.T
     short = np.maximum(0, 1 + scores - scores[np.arange(len(F)), label][:, None])
     short[np.arange(len(F)), label] = 0
-    best = rb.solve(rb.MulticlassSVMProblem(F, label), lam, solver="qp").certificate.primal
+    best = rb.solve(MulticlassSVMProblem(F, label), lam, solver="qp").certificate.primal
     assert np.abs(W.sum(axis=0)).max() < 1e-9
     assert -1e-7 < (lam / 2 * np.sum(W**2) + short.sum()) / best - 1 < 0.05
 

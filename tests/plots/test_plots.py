@@ -31,7 +31,9 @@ from rankbook.plots import axes as axes_module
 from rankbook.plots import items
 from rankbook.plots import path as path_plots
 from rankbook.preferences.graph import Preferences
+from rankbook.problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 from rankbook.problems.ranksvm import RankSVMProblem
+from rankbook.problems.svm import MulticlassSVMProblem
 from rankbook.registry.solve import solve_path
 from rankbook.selection.curve import ValidationCurve, validation_curve
 
@@ -723,7 +725,7 @@ SQUARES = dict(
     columns=lambda: solve_path(rb.RankRLSProblem(X24, np.c_[Y24, X24[:, 1]])),
     basis=lambda: solve_path(rb.RankRLSProblem(X24, Y24, basis=np.arange(6))),
     l1_rls=lambda: solve_path(rb.RankRLSProblem(X24, Y24, kernel="linear", penalty="l1")),
-    kronecker=lambda: solve_path(rb.LabelRankRLSProblem(X24, RNG.normal(size=(24, 4)))),
+    kronecker=lambda: solve_path(LabelRankRLSProblem(X24, RNG.normal(size=(24, 4)))),
     rayleigh=lambda: solve_path(rayleigh()),
     linear_rayleigh=lambda: solve_path(rayleigh(kernel="linear", n_components=None)),
     manifold=lambda: ManifoldPath(rayleigh(), 1.0),
@@ -738,9 +740,9 @@ WITHOUT_SETS = dict(
 WITH_SETS = dict(
     path=ranking,
     precomputed=lambda: solve_path(RankSVMProblem(X24 @ X24.T, PAIRS, kernel="precomputed")),
-    labels=lambda: solve_path(rb.LabelRankSVMProblem(X24[:8], RNG.normal(size=(8, 3)))),
+    labels=lambda: solve_path(LabelRankSVMProblem(X24[:8], RNG.normal(size=(8, 3)))),
     svm=lambda: solve_path(rb.SVMProblem(X24, Y24 > 0, kernel="rbf")),
-    classes=lambda: solve_path(rb.MulticlassSVMProblem(X24, np.array(["a", "$", "c_1"])[Y24])),
+    classes=lambda: solve_path(MulticlassSVMProblem(X24, np.array(["a", "$", "c_1"])[Y24])),
 )
 KINDS = {name: cache(make) for name, make in (SQUARES | WITHOUT_SETS | WITH_SETS).items()}
 SAVED = ("rls", "manifold", "epsilon", "l1", "path", "classes")  # in short runs

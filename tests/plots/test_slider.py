@@ -12,6 +12,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.plots.slider import LambdaSlider, asset
+from rankbook.problems.svm import MulticlassSVMProblem
 
 RNG = np.random.default_rng(3)
 X, NEW = RNG.normal(size=(30, 3)), RNG.normal(size=(9, 3))
@@ -294,7 +295,7 @@ def test_a_lambda_beyond_the_ends(slider):
 
 
 def test_a_path_with_several_scores_is_refused():
-    problem = rb.MulticlassSVMProblem(X, np.arange(30) // 10, kernel="linear")
+    problem = MulticlassSVMProblem(X, np.arange(30) // 10, kernel="linear")
     path = rb.solve_path(problem, lam_min=1.0)
     with pytest.raises(
         TypeError, match=r"^path is a .* expected a path with a score for each item"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 
 RNG = np.random.default_rng(0)
 X, Y, B = RNG.normal(size=(6, 2)), np.arange(6.0), np.arange(1.0, 7.0)
@@ -17,8 +18,8 @@ PROBLEMS = {
     **{f"rls {k}": lambda k=k: rb.RankRLSProblem(X, Y, kernel=k) for k in ("rbf", "linear")},
     "rls basis": lambda: rb.RankRLSProblem(X, Y, basis=range(6)),
     "rls identity": lambda: rb.RankRLSProblem(X, Y, graph="identity"),
-    "labels": lambda: rb.LabelRankRLSProblem(X[:2], np.arange(6.0).reshape(2, 3)),
-    "labels svm": lambda: rb.LabelRankSVMProblem(X[:2], np.arange(6.0).reshape(2, 3)),
+    "labels": lambda: LabelRankRLSProblem(X[:2], np.arange(6.0).reshape(2, 3)),
+    "labels svm": lambda: LabelRankSVMProblem(X[:2], np.arange(6.0).reshape(2, 3)),
 }
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.problems.label_ranking import LabelRankRLSProblem
+from rankbook.problems.svm import MulticlassSVMProblem
 
 X, Y = np.random.default_rng(0).normal(size=(12, 2)), np.arange(12) % 3
 PREFS = rb.Preferences.from_scores(Y)
@@ -16,14 +18,14 @@ PROBLEMS = {
         {"kernel": "Kernel(linear)", "penalty": "l1"},
     ),
     "least squares": (rb.RankRLSProblem(X, Y, basis=[0, 1]), {"items": "12", "basis": "2 items"}),
-    "labels": (rb.LabelRankRLSProblem(X, np.c_[Y, -Y]), {"items": "24", "basis": "all items"}),
+    "labels": (LabelRankRLSProblem(X, np.c_[Y, -Y]), {"items": "24", "basis": "all items"}),
     "blocks": (rb.BlockRankSVMProblem(rb.Blocks([rb.Block(X, Y)])), {"preferences": "48"}),
     "rayleigh": (
         rb.RayleighProblem(X, Y > 1, X_unlabelled=X[:3], n_components=2),
         {"items": "15, 12 of them labelled", "features": "2"},
     ),
     "two classes": (rb.SVMProblem(X, Y > 1), {"examples": "12"}),
-    "classes": (rb.MulticlassSVMProblem(X, Y), {"examples": "12", "classes": "3"}),
+    "classes": (MulticlassSVMProblem(X, Y), {"examples": "12", "classes": "3"}),
 }
 
 

@@ -8,6 +8,8 @@ from sklearn.kernel_ridge import KernelRidge
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
+from rankbook.problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
+from rankbook.problems.svm import MulticlassSVMProblem
 from rankbook.solvers.rls.kronecker import CompletePreconditioner
 
 N, K = 8, 4
@@ -81,7 +83,7 @@ def centred(F):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rankrls_is_that_of_all_pairs(kind, name, lam):
     (X, Y, L, weight), (options, k) = awkward(kind), KERNELS[name]
-    problem = rb.LabelRankRLSProblem(
+    problem = LabelRankRLSProblem(
         X, Y, Kernel(name, **options), label_kernel=L, object_weight=weight
     )
     G, y, i, w = explicit(X, Y, L, weight, k)
@@ -105,7 +107,7 @@ def test_rankrls_is_that_of_all_pairs(kind, name, lam):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rankrls_is_what_qp_finds(kind):
     X, Y, L, weight = awkward(kind)
-    problem = rb.LabelRankRLSProblem(X, Y, label_kernel=L, object_weight=weight)
+    problem = LabelRankRLSProblem(X, Y, label_kernel=L, object_weight=weight)
     one, two = rb.solve(problem, 0.3, "auto"), rb.solve(problem, 0.3, "qp")
     assert one.solver.startswith("kronecker")
     assert one.certificate.primal <= two.certificate.primal + 1e-10
@@ -116,7 +118,7 @@ def test_rankrls_is_what_qp_finds(kind):
 @pytest.mark.parametrize("name", ["rbf", "linear"])
 def test_ranksvm_is_that_of_all_pairs(kind, name):
     (X, Y, L, weight), (options, k) = awkward(kind), KERNELS[name]
-    problem = rb.LabelRankSVMProblem(
+    problem = LabelRankSVMProblem(
         X, Y, Kernel(name, **options), label_kernel=L, object_weight=weight
     )
     G, y, i, w = explicit(X, Y, L, weight, k)
@@ -140,8 +142,8 @@ def test_ranksvm_is_that_of_all_pairs(kind, name):
 def test_the_multiclass_svm_is_the_ranking_svm_on_labels(name):
     rng = np.random.default_rng(1)
     number, X = np.arange(18) % 3, rng.normal(size=(18, 2))
-    classes = rb.solve(rb.MulticlassSVMProblem(X, number, kernel=name), 0.5, "qp")
-    ranked = rb.LabelRankSVMProblem(X, np.eye(3)[number], kernel=name)
+    classes = rb.solve(MulticlassSVMProblem(X, number, kernel=name), 0.5, "qp")
+    ranked = LabelRankSVMProblem(X, np.eye(3)[number], kernel=name)
     # one value that three codes agree on
     values = [rb.solve(ranked, 0.5, s).certificate.primal for s in ("qp", "interior", "path")]
     assert np.allclose(values, classes.certificate.primal, rtol=1e-8)
@@ -237,7 +239,7 @@ def test_errors_say_what_came(options, given, words):
 
 def test_a_path_with_gaps_says_what_to_do():
     X, Y, L, _ = awkward("gaps")
-    problem = rb.LabelRankRLSProblem(X, Y, label_kernel=L)
+    problem = LabelRankRLSProblem(X, Y, label_kernel=L)
     with pytest.raises(ValueError, match="y has missing scores"):
         rb.solve_path(problem, solver="kronecker")
     path = rb.solve_path(problem, solver="rls")
@@ -247,7 +249,7 @@ def test_a_path_with_gaps_says_what_to_do():
 def test_lambda_is_chosen_exactly_on_pairs():
     """A path and a validation curve on labels are those of the Gram matrix of all pairs."""
     X, Y, L, _ = awkward("none")
-    problem = rb.LabelRankSVMProblem(X, Y, gamma=0.5, label_kernel=L)
+    problem = LabelRankSVMProblem(X, Y, gamma=0.5, label_kernel=L)
     G, y, i, _ = explicit(X, Y, L, None, KERNELS["rbf"][1])
     plain = rb.RankSVMProblem(G, rb.Preferences.from_scores(y, i), kernel="precomputed")
     one, two = rb.solve_path(problem), rb.solve_path(plain)
@@ -291,7 +293,7 @@ def test_the_curve_of_a_kronecker_path_is_that_of_the_pairs(kernel, labels, grid
     L = "identity" if labels == "identity" else M @ M.T
     if kernel == "precomputed":
         X, X_val = X @ X.T + 1, np.arange(6)[:, None]
-    problem = rb.LabelRankRLSProblem(X, Y, kernel=kernel, label_kernel=L)
+    problem = LabelRankRLSProblem(X, Y, kernel=kernel, label_kernel=L)
     pairs = np.c_[np.repeat(X_val, 4, axis=0), np.tile(np.arange(4), 6)]
     prefs = rb.Preferences.from_scores(Y_val.ravel(), np.repeat(np.arange(6), 4))
     paths = [rb.solve_path(problem, solver=solver) for solver in ("kronecker", "rls")]
@@ -315,7 +317,7 @@ def test_the_curve_of_a_kronecker_path_is_that_of_the_pairs(kernel, labels, grid
 
 def test_what_is_no_pair_of_a_kronecker_path():
     rng = np.random.default_rng(0)
-    path = rb.solve_path(rb.LabelRankRLSProblem(rng.normal(size=(5, 2)), rng.normal(size=(5, 3))))
+    path = rb.solve_path(LabelRankRLSProblem(rng.normal(size=(5, 2)), rng.normal(size=(5, 3))))
     prefs = rb.Preferences([0], [1], 2)
     with pytest.raises(ValueError, match="X_new has 2 columns; expected 3, as in training"):
         rb.validation_curve(path, np.zeros((2, 2)), prefs)
@@ -325,7 +327,7 @@ def test_what_is_no_pair_of_a_kronecker_path():
 
 def test_the_preconditioner_inverts_a_table_without_gaps():
     rng = np.random.default_rng(0)
-    problem = rb.LabelRankRLSProblem(rng.normal(size=(6, 2)), rng.normal(size=(6, 4)))
+    problem = LabelRankRLSProblem(rng.normal(size=(6, 2)), rng.normal(size=(6, 4)))
     graph, lam, v = problem.graph, 0.5, rng.normal(size=(24, 1))
     v = CompletePreconditioner(problem, lam)(v), v
     product = graph.root_transposed(problem.matvec(graph.root(v[0])[:, 0]))[:, None] + lam * v[0]
@@ -338,7 +340,7 @@ def test_largest_scores_bound_products_with_the_kernel_of_pairs(unit, spread):
     """Exactly if all objects are equal."""
     rng = np.random.default_rng(0)
     X, a = spread * rng.normal(size=(N, 2)), rng.normal(size=(N * K, 1))
-    problem = rb.LabelRankRLSProblem(X, rng.normal(size=(N, K)), label_kernel=ALIKE * unit)
+    problem = LabelRankRLSProblem(X, rng.normal(size=(N, K)), label_kernel=ALIKE * unit)
     objects = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 2)
     true = np.kron(objects, ALIKE * unit) @ np.abs(a)
     bound = problem.largest_scores(a)

@@ -9,7 +9,13 @@ from scipy.stats import multivariate_normal, norm
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 import rankbook as rb
-from rankbook.problems.rayleigh import class_posterior, expected_auc, largest_error, pair_cosines
+from rankbook.problems.rayleigh import (
+    auc_bound,
+    class_posterior,
+    expected_auc,
+    largest_error,
+    pair_cosines,
+)
 
 LINEAR = dict(kernel="linear", n_components=None, manifold_weight=0)
 
@@ -66,7 +72,7 @@ def test_the_bound_by_brute_force(name, pivots):
         warnings.simplefilter("ignore")
         problem = rb.RayleighProblem(X, y, n_components=5, pivots=pivots, manifold_weight=0)
     solution = rb.solve(problem, 0.01, solver="rayleigh")
-    found, f, w = rb.auc_bound(solution, 0.1, 3), solution.predict(X), solution.coef
+    found, f, w = auc_bound(solution, 0.1, 3), solution.predict(X), solution.coef
     g = []
     for i in np.flatnonzero(y == 1):
         for j in np.flatnonzero(y == 0):
@@ -80,16 +86,16 @@ def test_the_bound_by_brute_force(name, pivots):
     price = (found.scale**2 / 2 + np.log(9 * 3 / 0.1)) / 8
     assert np.isclose(found.randomised_auc, 1 - largest_error(wrong, price), atol=1e-6)
     assert found.size == 8 and found.auc == max(0, 2 * found.randomised_auc - 1)
-    assert rb.auc_bound(solution, 0.1).randomised_auc >= found.randomised_auc
+    assert auc_bound(solution, 0.1).randomised_auc >= found.randomised_auc
 
 
 def test_the_bound_takes_rayleigh_only():
     other = rb.solve(rb.RankRLSProblem(np.eye(4), [0, 1, 0, 1]), 1.0)
     with pytest.raises(TypeError, match="expected a solution of a RayleighProblem"):
-        rb.auc_bound(other)
+        auc_bound(other)
     problem = rb.RayleighProblem(np.eye(4), [0, 1, 0, 1], manifold_weight=0, n_components=2)
     with pytest.raises(ValueError, match="delta is 1"):
-        rb.auc_bound(rb.solve(problem, 1.0), 1)
+        auc_bound(rb.solve(problem, 1.0), 1)
     for wrong in (3, None, "rayleigh"):
         with pytest.raises(TypeError, match="solution is an?.*; expected a Solution"):
-            rb.auc_bound(wrong)
+            auc_bound(wrong)

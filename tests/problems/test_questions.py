@@ -8,6 +8,7 @@ from scipy.spatial.distance import cdist
 
 import rankbook as rb
 from rankbook.problems.certificate import Solution
+from rankbook.problems.svm import MulticlassSVMProblem
 
 CORPUS = degenerate(np.random.default_rng(3))
 KERNELS = ("linear", "rbf", "poly", "precomputed")
@@ -192,6 +193,6 @@ def test_what_cannot_be_asked_about():
     given = rb.RankSVMProblem(np.eye(6), rb.Preferences([0], [1], 6), kernel="precomputed")
     with pytest.raises(ValueError, match="X_new is given and the kernel is precomputed"):
         rb.suggest_pairs(rb.solve(given, 1.0), 1, X_new=np.eye(6))
-    classes = rb.solve(rb.MulticlassSVMProblem(X6, [0, 1, 2, 0, 1, 2]), 1.0)
+    classes = rb.solve(MulticlassSVMProblem(X6, [0, 1, 2, 0, 1, 2]), 1.0)
     with pytest.raises(ValueError, match="solution gives an item 3 scores"):
         rb.suggest_pairs(classes, 1, X_new=X6)

@@ -11,7 +11,7 @@ import pytest
 from corpus import degenerate
 
 import rankbook as rb
-from rankbook.kernels.basis import METHODS
+from rankbook.kernels.basis import METHODS, choose_basis
 from rankbook.kernels.kernel import Kernel
 from rankbook.selection.leave_out import leave_out_predictions, leave_pair_out_predictions
 from rankbook.solvers.rls.sparse import NystroemPreconditioner
@@ -376,13 +376,13 @@ def test_blocks_give_what_the_table_gives(monkeypatch):
 @pytest.mark.parametrize("method", METHODS)
 def test_choosing_a_basis(method):
     X = np.random.default_rng(9).normal(size=(50, 2))
-    a, b = (rb.choose_basis(X, 12, method, random_state=1) for _ in range(2))
+    a, b = (choose_basis(X, 12, method, random_state=1) for _ in range(2))
     assert np.array_equal(a, b) and np.unique(a).size == 12 and (np.diff(a) > 0).all()
     for bad in (0, 51, 2.5, True):
         with pytest.raises((ValueError, TypeError), match="r is"):
-            rb.choose_basis(X, bad, method)
+            choose_basis(X, bad, method)
     with pytest.raises(ValueError, match="did you mean"):
-        rb.choose_basis(X, 2, "rndom")
+        choose_basis(X, 2, "rndom")
 
 
 # The estimator

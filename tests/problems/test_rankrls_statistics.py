@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.problems.rankrls_statistics import StatisticsSolver
+from rankbook.problems.rankrls_statistics import StatisticsSolver, merge_statistics
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_any_order_and_any_grouping(far_queries, kind):
         parts = [make(kind, X).add(*block(far_queries, q)) for q in rng.permutation(12)]
         while len(parts) > 1:  # merged as chance has it
             i, j = rng.choice(len(parts), 2, replace=False)
-            merged = rb.merge_statistics(parts[i], parts[j])
+            merged = merge_statistics(parts[i], parts[j])
             parts = [p for k, p in enumerate(parts) if k not in (i, j)] + [merged]
         scale = np.sqrt(np.outer(whole.products.diagonal(), whole.products.diagonal()))
         assert (np.abs(parts[0].products - whole.products) <= 1e-10 * scale + 1e-300).all()
@@ -125,8 +125,8 @@ def test_what_does_not_fit_is_not_merged(far_queries):
         make("linear", X).add(block(far_queries, 2)[0][:, :3], *block(far_queries, 2)[1:]),
     ):
         with pytest.raises(ValueError):
-            rb.merge_statistics(one, other)
-    empty = rb.merge_statistics(one, rb.RankingStatistics())
+            merge_statistics(one, other)
+    empty = merge_statistics(one, rb.RankingStatistics())
     assert np.array_equal(empty.products, one.products) and empty.products is not one.products
 
 
@@ -180,7 +180,7 @@ def test_preferences_with_two_weights():
         parts = [
             rb.RankingStatistics(basis, kernel=kernel).add(X[i], prefs[i], qid[i]) for i in rows
         ]
-        whole = rb.merge_statistics(*parts)
+        whole = merge_statistics(*parts)
         assert (whole.n_queries, whole.n_pairs) == (6, len(prefs)) and not prefs.is_listed
         indices = None if basis is None else np.arange(7)
         problem = rb.RankRLSProblem(X, graph=prefs, kernel=kernel, basis=indices)

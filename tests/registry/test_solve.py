@@ -19,6 +19,8 @@ from stub_plugins import GOOD
 
 import rankbook as rb
 from rankbook.problems.certificate import Solution
+from rankbook.problems.label_ranking import LabelRankRLSProblem
+from rankbook.problems.svm import MulticlassSVMProblem
 from rankbook.registry.choice import choose_others, choose_solver
 from rankbook.registry.solver import Solver
 
@@ -555,7 +557,7 @@ def test_only_solvers_of_paths_are_advised_for_a_path():
         "float32": rb.RankSVMProblem(X.astype(np.float32), prefs, kernel="linear"),
         "none": rb.RankSVMProblem(X, prefs, kernel="rbf", loss="squared"),
         "rls": rb.RankRLSProblem(X, y),
-        "classes": rb.MulticlassSVMProblem(X, y),
+        "classes": MulticlassSVMProblem(X, y),
     }
     advised = dict(
         linear=["epsilon", "newton", "path"],
@@ -613,7 +615,7 @@ def test_the_defaults_of_every_solver_are_optimal_by_their_gap(kind, options):
     elif kind == "rankrls":
         problem = rb.RankRLSProblem(X, y, **options)
     else:
-        problem = rb.LabelRankRLSProblem(X, rng.normal(size=(30, 4)), **options)
+        problem = LabelRankRLSProblem(X, rng.normal(size=(30, 4)), **options)
     chosen = choose_solver(problem, at=0.5)
     others, slow = choose_others(problem, 0.5, chosen)
     assert not slow

@@ -12,6 +12,7 @@ import rankbook as rb
 from rankbook.base.files import read_archive, write_archive
 from rankbook.kernels.kernel import Kernel
 from rankbook.paths.files import KIND
+from rankbook.problems.svm import MulticlassSVMProblem
 
 KERNELS = [
     dict(kernel="linear"),
@@ -287,8 +288,8 @@ def same_labels(a, b):
         (rb.SVMProblem, ("no", "yes")),
         (rb.SVMProblem, (-1.0, 1.0)),
         (rb.SVMProblem, (False, True)),
-        (rb.MulticlassSVMProblem, ("a", "bcd", "ä")),
-        (rb.MulticlassSVMProblem, (3, 1, 2)),
+        (MulticlassSVMProblem, ("a", "bcd", "ä")),
+        (MulticlassSVMProblem, (3, 1, 2)),
     ],
 )
 @pytest.mark.parametrize("options", [{}, dict(max_events=9)], ids=["whole", "part"])

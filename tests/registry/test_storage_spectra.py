@@ -11,6 +11,7 @@ import pytest
 import rankbook as rb
 from rankbook.base.files import read_archive, write_archive
 from rankbook.paths.files import KIND
+from rankbook.problems.label_ranking import LabelRankRLSProblem
 
 RNG = np.random.default_rng(0)
 N = 30
@@ -202,7 +203,7 @@ def test_what_no_file_can_hold_is_refused_in_words(tmp_path):
     from scipy.sparse import csr_array
 
     sparse = SVM(csr_array(np.maximum(X, 0)), SCORES, "linear")
-    labels = rb.LabelRankRLSProblem(X, np.c_[Y, -Y, X[:, 0]])
+    labels = LabelRankRLSProblem(X, np.c_[Y, -Y, X[:, 0]])
     metric = RAY(X, HALF, n_components=5, metric=lambda a, b: np.abs(a - b).sum())
     dated = rb.Preferences.from_pairs([(("a", 1), ("b", 2))])
     for problem, solver, said in (

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 from rankbook.selection.dyadic import (
     LEAVE_OUT,
     dyadic_values,
@@ -72,7 +73,7 @@ def trained_again(leave_out, K, L, Y, lam):
 
 
 def path_of(X, Y, kernel="rbf", **options):
-    problem = rb.LabelRankRLSProblem(X, Y, kernel=kernel, **options)
+    problem = LabelRankRLSProblem(X, Y, kernel=kernel, **options)
     return rb.solve_path(problem, solver="kronecker")
 
 
@@ -142,7 +143,7 @@ def test_folds_against_training_again(gaps, kernel, leave_out):
     X, L, Y = table(np.random.default_rng(1), gaps=gaps)
     K = X @ X.T if kernel == "linear" else rbf(X)
     items = K if kernel == "precomputed" else X
-    problem = rb.LabelRankRLSProblem(items, Y, kernel=kernel, label_kernel=L)
+    problem = LabelRankRLSProblem(items, Y, kernel=kernel, label_kernel=L)
     values, scores = dyadic_values(problem, LAMS, leave_out, 3, 5)
     counted = [[] for _ in LAMS]
     for train, judged in fold_masks(leave_out, ~np.isnan(Y), 3, 5):
@@ -162,7 +163,7 @@ def test_folds_against_training_again(gaps, kernel, leave_out):
 @pytest.mark.parametrize("leave_out", LEAVE_OUT)
 def test_one_at_a_time_is_judged_within_each_object(leave_out):
     X, L, Y = table(np.random.default_rng(2))
-    values, scores = dyadic_values(rb.LabelRankRLSProblem(X, Y, label_kernel=L), LAMS, leave_out)
+    values, scores = dyadic_values(LabelRankRLSProblem(X, Y, label_kernel=L), LAMS, leave_out)
     for value, F in zip(values, scores):
         assert value == pytest.approx(
             np.mean([rb.disagreement(rb.Preferences.from_scores(y), f) for y, f in zip(Y, F)])
@@ -173,7 +174,7 @@ def test_one_at_a_time_is_judged_within_each_object(leave_out):
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_folds_of_the_ranking_svm(kernel, leave_out):
     X, L, Y = table(np.random.default_rng(3))
-    problem = rb.LabelRankSVMProblem(X, Y, kernel=kernel, label_kernel=L)
+    problem = LabelRankSVMProblem(X, Y, kernel=kernel, label_kernel=L)
     train, judged = list(fold_masks(leave_out, ~np.isnan(Y), 2, 0))[1]
     scores, _ = retrained_scores(problem, Y, train, judged, np.array([0.1, 2.0]))
     rest = np.where(train, Y, np.nan)
@@ -189,9 +190,7 @@ def test_folds_of_the_ranking_svm(kernel, leave_out):
 def test_scores_of_chance_are_wrong_for_half_of_the_pairs():
     """A label's own score does not lower its prediction, as the known mean of the others would."""
     X, L, Y = table(np.random.default_rng(4), n=30)
-    problem = rb.LabelRankRLSProblem(
-        X, np.random.default_rng(0).permuted(Y, axis=1), label_kernel=L
-    )
+    problem = LabelRankRLSProblem(X, np.random.default_rng(0).permuted(Y, axis=1), label_kernel=L)
     for leave_out in LEAVE_OUT:
         values, _ = dyadic_values(problem, [1e2, 1e8], leave_out)
         assert (np.abs(values - 0.5) < 0.1).all()
@@ -212,7 +211,7 @@ def test_a_thousand_objects_and_labels_take_less_than_a_minute(leave_out, cv):
     rb.disagreement(rb.Preferences.from_scores([0, 1]), [0.0, 1.0])  # compiles
     with threadpool_limits(1):
         start = process_time()
-        problem = rb.LabelRankRLSProblem(X, Y, label_kernel=rbf(A))
+        problem = LabelRankRLSProblem(X, Y, label_kernel=rbf(A))
         values, _ = dyadic_values(problem, np.logspace(-4, 6, 30), leave_out, cv)
         spent = process_time() - start
     print(f"{leave_out}, cv={cv}: {spent:.1f} s")
@@ -314,7 +313,7 @@ def test_values_far_below_the_largest_eigenvalue_are_exact_for_linear_labels(lea
     Y = rng.integers(0, 4, (4, 4)).astype(float)
     with mpmath.workdps(50):
         K, L = ((mpmath.matrix(B) * mpmath.matrix(B).T).tolist() for B in (X, A))
-        problem = rb.LabelRankRLSProblem(X, Y, kernel="linear", label_kernel=A @ A.T)
+        problem = LabelRankRLSProblem(X, Y, kernel="linear", label_kernel=A @ A.T)
         for lam in (1e-10, 1e-13, 1e-16):
             values, found = dyadic_values(problem, [lam], leave_out)
             scores = with_digits(leave_out, K, L, Y, lam)
@@ -332,7 +331,7 @@ def test_last_bits_of_a_label_do_not_order_it_in_any_fold(seed, gaps):
     A, X[0], values = np.array([0.3, 0.3, -1.0, 2.0, 0.3, 0.3]), 1e6 * X[0], []
     for last in (0.0, 2.0**-54):
         A[1::3] += last
-        problem = rb.LabelRankRLSProblem(X, Y, kernel="linear", label_kernel=np.outer(A, A))
+        problem = LabelRankRLSProblem(X, Y, kernel="linear", label_kernel=np.outer(A, A))
         values.append(dyadic_values(problem, [1e3, 1e5, 1e6], "objects", 2, seed)[0])
     assert np.allclose(*values, rtol=0, atol=1e-12)
 
@@ -353,7 +352,7 @@ def test_orders_that_rounding_errors_hide_are_reported():
     rng = np.random.default_rng(0)
     X, Y = np.repeat(rng.normal(size=(6, 2)), 2, axis=1), rng.integers(0, 4, (6, 4))
     X = np.hstack([X] * 3)  # more features than objects, of rank 2
-    problem = rb.LabelRankRLSProblem(X, Y, kernel="linear")
+    problem = LabelRankRLSProblem(X, Y, kernel="linear")
     with pytest.warns(RuntimeWarning, match="lams has values up to 1e-15"):
         values, _ = dyadic_values(problem, [1.0, 1e-15], "objects")
     assert values[1] == 0.5

@@ -8,6 +8,8 @@ import pytest
 from sklearn.model_selection import GroupKFold
 
 import rankbook as rb
+from rankbook.kernels.basis import choose_basis
+from rankbook.kernels.nystroem import NystroemMap
 from rankbook.selection.folds import fold_numbers, make_folds, stratified_items, stratified_queries
 
 RNG = np.random.default_rng
@@ -105,8 +107,8 @@ def test_what_is_no_random_state(state, error):
     X, y = RNG(6).normal(size=(30, 2)), np.arange(30.0)
     for call in (
         lambda: make_folds(3, X, y, None, state),
-        lambda: rb.choose_basis(X, 3, random_state=state),
-        lambda: rb.NystroemMap(X, 3, random_state=state),
+        lambda: choose_basis(X, 3, random_state=state),
+        lambda: NystroemMap(X, 3, random_state=state),
         lambda: rb.RankSVMCV(random_state=state).fit(X, y),
         lambda: rb.RankRLS(basis=3, random_state=state).fit(X, y),
         lambda: rb.OnlineRankSVM(random_state=state).fit(X, y),

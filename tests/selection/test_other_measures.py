@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.problems.label_ranking import LabelRankRLSProblem
+from rankbook.problems.svm import MulticlassSVMProblem
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("kind", [rb.SVMProblem, rb.MulticlassSVMProblem])
+@pytest.mark.parametrize("kind", [rb.SVMProblem, MulticlassSVMProblem])
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("grid", [False, True])
 def test_it_is_what_classify_says(kind, k, kernel, grid):
@@ -33,7 +35,7 @@ def test_symmetric_data_tie_whatever_the_last_bit_is():
     """Classes 0 and 1 mirror each other, and the first of them is the label of every tie."""
     X = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [-1, -1], [-1, -1]], dtype=float)
     grid = np.array([(a, b) for a in range(-2, 3) for b in range(-2, 3)], dtype=float)
-    problem, labels = rb.MulticlassSVMProblem(X, [0, 1, 2, 2, 0, 1]), np.arange(25) % 3
+    problem, labels = MulticlassSVMProblem(X, [0, 1, 2, 2, 0, 1]), np.arange(25) % 3
     path = rb.solve_path(problem)
     curve = rb.validation_curve(path, grid, labels, metric="error")
     for lam in (0.03, 0.3, 1.7, 3.0, 7.0):
@@ -46,7 +48,7 @@ def test_symmetric_data_tie_whatever_the_last_bit_is():
 
 
 @pytest.mark.parametrize(
-    ("kind", "labels"), [(rb.SVMProblem, [0, 1, 0, 1]), (rb.MulticlassSVMProblem, [0, 1, 2, 1])]
+    ("kind", "labels"), [(rb.SVMProblem, [0, 1, 0, 1]), (MulticlassSVMProblem, [0, 1, 2, 1])]
 )
 def test_ties_count_as_they_are_classified(kind, labels):
     X = np.array([[0.0], [1.0], [-1.0], [2.0]])
@@ -74,7 +76,7 @@ def test_paths_whose_solver_is_chosen():
     stored = rb.RankSVMProblem(X.astype(np.float32), prefs, kernel="linear")
     for problem in (squared, stored):
         assert rb.solve_path(problem).solver.startswith("newton")
-    some = rb.LabelRankRLSProblem(X[:3], np.array([[0, 1, 2.0], [2, 1, np.nan], [0, 2, 1]]))
+    some = LabelRankRLSProblem(X[:3], np.array([[0, 1, 2.0], [2, 1, np.nan], [0, 2, 1]]))
     assert rb.solve_path(some).solver.startswith("rls")
 
 

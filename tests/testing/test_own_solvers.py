@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.problems.label_ranking import LabelRankRLSProblem
 from rankbook.testing import check_solver, parametrize_with_solver_checks
 from rankbook.testing.corpus import GROUPS
 
@@ -57,7 +58,7 @@ def test_all_own_solvers_are_asked():
 @pytest.mark.parametrize("solver", ["qp", "rls", "kronecker"])
 def test_a_kernel_on_labels_that_is_0_everywhere(solver):
     """What the kit found in qp: there is no feature at all."""
-    problem = rb.LabelRankRLSProblem(np.zeros((3, 2)), [[0, 1], [1, 0], [2, 0]], kernel="linear")
+    problem = LabelRankRLSProblem(np.zeros((3, 2)), [[0, 1], [1, 0], [2, 0]], kernel="linear")
     answer = rb.solve(problem, 1.0, solver=solver)
     assert answer.certificate.is_optimal() and not problem.matvec(answer.coef).any()
     assert problem.matvec(np.zeros((6, 0))).shape == (6, 0)

@@ -7,6 +7,12 @@ from matplotlib.axes import Axes
 from scipy.sparse import csr_array
 
 import rankbook as rb
+from rankbook.kernels.basis import choose_basis
+from rankbook.kernels.nystroem import NystroemMap
+from rankbook.problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
+from rankbook.problems.rankrls_statistics import merge_statistics
+from rankbook.problems.rayleigh import auc_bound
+from rankbook.problems.svm import MulticlassSVMProblem
 
 X: np.ndarray = np.zeros((6, 2))
 rows: list[list[float]] = X.tolist()
@@ -93,8 +99,8 @@ error: type[ValueError] = rb.metrics.UndefinedMetric
 kernel = rb.kernels.Kernel("rbf", gamma=0.5)
 gram: np.ndarray = kernel.gram(X) + kernel.cross(X, X) + kernel.centred_gram(X)
 gram = kernel.reduced_cross(X, X)
-chosen: np.ndarray = rb.choose_basis(rows, 2, method="kmeans++", random_state=0)
-subspace = rb.NystroemMap(
+chosen: np.ndarray = choose_basis(rows, 2, method="kmeans++", random_state=0)
+subspace = NystroemMap(
     X, n_components=2, kernel=rb.kernels.Kernel("poly", degree=2), pivots="rpcholesky"
 )
 coordinates: np.ndarray = subspace.transform(X) + subspace.features[:, : len(subspace.pivots)]
@@ -121,18 +127,18 @@ residual: float = squares.certificate(1.0, np.zeros(2)).relative_residual
 squares = [rb.RankRLSProblem(X, graph=prefs), rb.RankRLSProblem(X, y, graph="identity")][0]
 squares = rb.RankRLSProblem(X, y, kernel="linear", penalty="l1")
 statistics = rb.RankingStatistics(kernel="linear").add(X, y, qid).remove(X, y, qid)
-statistics = rb.merge_statistics(statistics, rb.RankingStatistics(X[:2], kernel="rbf"))
-tables = rb.LabelRankRLSProblem(X, np.c_[y, -y], gamma=1.0, object_weight=weight)
-hinges = rb.LabelRankSVMProblem(X, np.c_[y, -y], "linear", label_kernel="identity", loss="squared")
+statistics = merge_statistics(statistics, rb.RankingStatistics(X[:2], kernel="rbf"))
+tables = LabelRankRLSProblem(X, np.c_[y, -y], gamma=1.0, object_weight=weight)
+hinges = LabelRankSVMProblem(X, np.c_[y, -y], "linear", label_kernel="identity", loss="squared")
 objects = rb.kernels.over(["a", "ab"], lambda a, b: float(len(set(a) & set(b))))
 strings = rb.RankRLSProblem(objects.items, [1.0, 2.0], kernel=objects)
 pairs = rb.RankRLSProblem(X, y, kernel=rb.kernels.joint(rb.kernels.Kernel("rbf"), "linear"))
 labels = rb.RayleighProblem(X, y, X_unlabelled=rows, n_components=2, metric="cosine")
 quotient: float | None = labels.certificate(1.0, np.zeros(2)).quotient
-bound: float = rb.auc_bound(rb.solve(labels, 1.0), delta=0.1, kernels=2).auc
+bound: float = auc_bound(rb.solve(labels, 1.0), delta=0.1, kernels=2).auc
 classes = [
     rb.SVMProblem(X, y, weight=weight).classify(np.zeros(6), X),
-    rb.MulticlassSVMProblem(X, y, kernel="rbf").classify(np.zeros((6, 2)), X),
+    MulticlassSVMProblem(X, y, kernel="rbf").classify(np.zeros((6, 2)), X),
 ]
 
 # Paths and curves
