@@ -3597,8 +3597,6 @@ OF_OBJECTS = {  # made by calls that have their lines, or by nobody's arguments
     "Certificate",
     "Comparison",
     "Interval",
-    "LabelRankRLSProblem",
-    "LabelRankSVMProblem",
     "OrderIntervals",
     "PairLoss",
     "Reliability",
