@@ -396,7 +396,7 @@ def dialect_of(source):
     above the header that begin with # and have fewer cells are comments. Beside semicolons, commas
     are decimal points if more cells are numbers with a comma than numbers with a point.
     """
-    lines = lines_of(source)
+    lines = lines_of(source) or [""]  # a byte order mark alone has no line
     last = next((i for i, line in enumerate(lines) if line.strip() and line[0] != "#"), 0)
     cells = lambda line, mark: next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
     marks = "\t" if source.kind == "tab-separated text" else ",;\t"

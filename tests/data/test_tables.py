@@ -548,6 +548,32 @@ class TestSeparators:
             and data.feature_names == ["weight, kg; net" if quoted else "weight", "name"]
         )
 
+    @pytest.mark.parametrize(
+        "name, text",
+        [
+            ("pipe.csv", "y|x\n1|2\n"),
+            ("semicolons.tsv", "y;x\n1;2\n"),
+            ("commas.tsv", "y\tx\n1,5\t2,5\n"),
+            ("commas.csv", "y,x\n1,5,2,5\n3,5,1,5\n"),
+            ("quoted.csv", 'y,x\n"1,5","2,5"\n'),
+            ("rows.csv", "y,x\n1;5\n2;6\n"),
+            ("header.csv", "y;x\n1,5\n2,6\n"),
+            ("late.csv", "y;x\n" + "1;2\n" * 70_000 + "1,5;2\n"),
+            ("twice.csv", "y,x, x \n1,2,3\n"),
+            ("long.csv", "y,x\n1,2\n2,3,4\n"),
+            ("short.csv", "y,x\n1,2\n2\n"),
+            ("thousands.csv", "y,x\n1,1 000\n"),
+            ("nul.csv", "y,x\n1\0,2\n"),
+            ("mark.csv", "\ufeff"),
+        ],
+    )
+    def test_no_number_is_read_wrongly(self, name, text):
+        put(name, text)
+        for read in (read_table, rb.read_blocks):
+            with warnings.catch_warnings(), pytest.raises(ValueError, match=f"{name}|^target is"):
+                warnings.simplefilter("ignore", Assumption)
+                read(name, target="y")
+
     def test_tsv_is_separated_by_tabs_alone(self):
         data = silently(put("a.tsv", "a,b;c\ty\n1\t2\n"), target="y")
         assert data.feature_names == ["a,b;c"]
