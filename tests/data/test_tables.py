@@ -192,16 +192,13 @@ class TestNotWhatTheEndingSays:
         ],
     )
     def test_other_contents(self, name, content):
-        content = parquet_bytes() if content == "parquet" else content
-        put(name, content)
-        if content[:3] == "-1." and not name.endswith((".csv", ".tsv", ".parquet")):
-            return  # this is SVMlight text
+        is_right = isinstance(content, str) and ":1" in content and name in ("a.txt", "a.svm")
+        if is_right or (name, content) == ("a.parquet", "parquet"):
+            return
+        put(name, parquet_bytes() if content == "parquet" else content)
         for read in (read_table, rb.read_blocks):
-            if isinstance(content, str) and "qid" in content and name in ("a.txt", "a.svm"):
-                assert len(read_table(name).y) == 3
-            elif not (name == "a.parquet" and content == parquet_bytes()):
-                with pytest.raises(ValueError, match="a[.]|target"):
-                    read(name, target="y")
+            with pytest.raises(ValueError, match="a[.]|^target is"):
+                read(name, target="y")
 
     @pytest.mark.parametrize(
         "content",
