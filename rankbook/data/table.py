@@ -1038,7 +1038,8 @@ def find_roles(
                 )
         if len(found) == 1:
             roles[role], because[role] = found[0], "its name"
-            notes += [note.format(column=found[0], source=source, effect=effect)] * bool(note)
+            if note is not None:
+                notes.append(note.format(column=found[0], source=source, effect=effect))
     if roles["target"] is None and needs_target:
         raise ArgumentError(
             "target is None",
