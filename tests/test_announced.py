@@ -86,7 +86,6 @@ LONG = {
     "l1, squared": lambda: rb.solve(
         problem(SOME, kernel="linear", penalty="l1", loss="squared"), 1.0, solver="homotopy"
     ),
-    "lp": lambda: rb.solve(problem(SOME, kernel="linear", penalty="l1"), 1.0, solver="lp"),
     "dynamic_auc": lambda: rb.metrics.dynamic_auc(
         TIMES, SCORES, np.linspace(1, N - 1, 200_000), train=TIMES
     ),
@@ -167,11 +166,11 @@ def test_few_items_with_many_preferences_are_announced():
     better = rng.integers(0, 300, 2 * 10**6)
     prefs = rb.Preferences(better, (better + 1) % 300, n_items=300)
     problem = rb.RankSVMProblem(X[:300], prefs, kernel="linear", penalty="l1")
-    for name in ("homotopy", "lp"):
+    for name in ("homotopy", "qp"):
         assert choice.predicted_seconds(problem, name) > 60
     chosen = choice.choose_solver(problem)
     others, slow = choice.choose_others(problem, 1.0, chosen)
-    assert "lp" in slow and "lp" not in [one.name for one in others]
+    assert "qp" in slow and "qp" not in [one.name for one in others]
     whole = rb.RankSVMProblem(X[:800], rb.Preferences.from_scores(SCORES[:800]))
     assert choice.predicted_seconds(whole, "path", "path") > 60
 

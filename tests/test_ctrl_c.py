@@ -67,10 +67,6 @@ CALLS = {  # what is made before, and the call
         "p = problem(1500, 100, kernel='linear', penalty='l1', loss='squared')",
         "rb.solve_path(p, solver='homotopy')",
     ),
-    "lp": (
-        "p = problem(1500, 40, kernel='linear', penalty='l1')",
-        "rb.solve(p, 1.0, solver='lp')",
-    ),
     "qp": ("p = problem(2000, 5, kernel='linear')", "rb.solve(p, 1.0, solver='qp')"),
     "rls": ("X, y = data(9000, 5)", "rb.RankRLS(kernel='rbf').fit(X, y)"),
     "tiled": (

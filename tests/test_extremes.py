@@ -58,7 +58,7 @@ QUICK = {
         ("newton", "linear"),
     )
 }
-QUICK |= {"squared newton": svm("newton", loss="squared"), "l1 lp": svm("lp", penalty="l1")}
+QUICK |= {"squared newton": svm("newton", loss="squared"), "l1 qp": svm("qp", penalty="l1")}
 for kernel in ("linear", "rbf", "poly"):
     QUICK |= {
         f"rls {kernel}": rls(kernel=kernel),

@@ -291,14 +291,14 @@ METHODS = {
     "squared hinge, rbf": Method(
         solvers=("qp", "interior", "interior*"), loss=2, kernel="rbf", **svm
     ),
-    "L1": Method(solvers=("lp", "simplex", "simplex path"), penalty=1, **svm),
-    "squared hinge, L1": Method(solvers=("homotopy", "homotopy path"), penalty=1, loss=2, **svm),
+    "L1": Method(solvers=("qp", "simplex", "simplex path"), penalty=1, **svm),
+    "squared hinge, L1": Method(solvers=("qp", "homotopy", "homotopy path"), penalty=1, loss=2, **svm),
 }
 rls = dict(answer=least_squares, loss=2, y="values", pairs=(1.0, 0.5, 0.0, -1.0))
 METHODS |= {
     "RankRLS": Method(solvers=("rls", "qp", "rls path", "rls*", "blocks"), **rls),
     "RankRLS, rbf": Method(solvers=("rls", "qp", "rls path", "rls*"), kernel="rbf", **rls),
-    "RankRLS, L1": Method(solvers=("homotopy", "homotopy path"), penalty=1, **rls),
+    "RankRLS, L1": Method(solvers=("qp", "homotopy", "homotopy path"), penalty=1, **rls),
     "sparse RankRLS": Method(
         solvers=("sparse-rls", "qp", "sparse-rls path", "sparse-rls*"),
         kernel="rbf",

@@ -34,7 +34,7 @@ DRAWING = [
     rb.RankSVM(kernel="linear", solver="newton"),
     rb.RankSVM(solver="qp"),
     rb.RankSVM(kernel="linear", penalty="l1"),
-    rb.RankSVM(kernel="linear", penalty="l1", solver="lp"),
+    rb.RankSVM(kernel="linear", penalty="l1", solver="qp"),
     rb.RankSVMCV(kernel="linear", solver="newton"),
     rb.RankSVMCV(kernel="linear", penalty="l1"),
 ]

@@ -275,7 +275,6 @@ TERMS = {
     "whole path": of_path,
     "tiled": of_tiled,
     "tiled, squared": of_tiled,
-    "qp": lambda w: [1.0, w.preferences, w.items * w.unknowns**2, w.entries],
 }
 POWERS = {"coordinate": powers_of_coordinate, "path": powers_of_path}
 
@@ -300,11 +299,10 @@ RATES = {  # seconds of each term, on the machine that costs.csv was measured on
     "tiled, squared": (0.0518, 6.42e-05, 5.01e-09, 0.00307, 4.52e-10),
     "path": (0.0537, -11.5, 0.518, 0.242, 0.675, -0.264, 0.746, -0.0573),
     "whole path": (0.0944, 7.71e-07, 1.2e-11, 1.53e-09, 4.05e-07),
-    "qp": (0.0774, 1.87e-05, 3.17e-09, 9.81e-08),
 }
 
 
-SOLVERS = ("interior", "newton", "coordinate", "tiled", "path", "qp")  # of one lambda
+SOLVERS = ("interior", "newton", "coordinate", "tiled", "path")  # of one lambda
 
 
 def seconds_of_wide(solver, work, seconds):
@@ -359,7 +357,6 @@ SOLVES = 30  # that a path of "epsilon" or "newton" takes, in solutions to full 
 CUBES = 1e9  # n^3 + FEW m: one solution of fewer takes less than a minute, except by "path" or "qp"
 OTHERS = {  # seconds of one solution and of a path
     "simplex": lambda n, m, d: (2.2e-7 * m * d, 1.8e-8 * m**1.4 * d),
-    "lp": lambda n, m, d: (1.8e-8 * m**1.6 * d**0.5, 0.0),
     "homotopy": lambda n, m, d: (2.2e-4 * m, 2.2e-4 * m),
     "rls": lambda n, m, d: (2.2e-10 * n * min(n, d) ** 2, 1.3e-9 * n * min(n, d) ** 2),
     "sparse-rls": lambda n, m, d: (4e-10 * n * d**2, 1.3e-9 * n * d**2),
@@ -411,7 +408,8 @@ def predicted_seconds(
             return seconds_of("whole path", replace(work, decades=WHOLE))
         many = is_path and solver in ("epsilon", "newton")
         name = "interior" if solver == "epsilon" else solver
-        return (SOLVES if many else 1) * seconds_of(name, work) if name in SOLVERS else 0.0
+        if name in SOLVERS:
+            return (SOLVES if many else 1) * seconds_of(name, work)
     if solver not in OTHERS:
         return 0.0
     columns = problem.X.shape[1] if factored else n
@@ -442,9 +440,7 @@ def bytes_of(solver: str, work: Work) -> int:
         return int(100 * m + 512 * n + 16 * work.entries + dense)
     if solver == "tiled":
         return int(72 * n**1.5 + 144 * n)
-    if solver == "qp" and work.is_smooth:  # its rows are the preferences
-        return int(2500 * m + 220 * m * work.unknowns + 150 * work.unknowns**2)
-    return int(2000 * m + 12 * gram if solver == "qp" else 100 * m + 2 * gram)
+    return int(100 * m + 2 * gram)
 
 
 # %% ../../nbs/registry/choice.ipynb #ch027

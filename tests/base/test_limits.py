@@ -92,7 +92,7 @@ RANKERS = dict(
     squared=lambda: rb.RankSVM(kernel="linear", loss="squared"),
     simplex=lambda: rb.RankSVM(**L1),
     homotopy=lambda: rb.RankSVM(**L1, loss="squared"),
-    lp=lambda: rb.RankSVM(**L1, solver="lp"),
+    l1_qp=lambda: rb.RankSVM(**L1, solver="qp"),
     projected=lambda: rb.RankSVM(approximate_kernel="auto"),
     interior=lambda: rb.RankSVM(solver="interior"),
     path=lambda: rb.RankSVM(solver="path", kernel="linear"),
@@ -122,7 +122,7 @@ def run(name, n, queries):
 for name in RANKERS:
     run(name, 60, 2)
 """
-NAMES = """gaussian linear squared simplex homotopy lp projected interior path newton subgradient
+NAMES = """gaussian linear squared simplex homotopy l1_qp projected interior path newton subgradient
 rls basis rls_folds folds online rayleigh labels svm_qp squared_qp rls_qp""".split()
 
 

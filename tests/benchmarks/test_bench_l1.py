@@ -26,7 +26,7 @@ def compiled():
     small = problem_of("cancer", 20)
     rb.solve_path(small, solver="simplex").certificate(1.0)
     rb.solve(small, 1.0, solver="simplex")
-    rb.solve(small, 1.0, solver="lp")
+    rb.solve(small, 1.0, solver="qp")
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_the_whole_path_against_twenty_linear_programs(name, size):
     seconds, path = cpu(lambda: rb.solve_path(problem, solver="simplex"))
     assert path.status == "complete"
     lams = problem.lam_max * np.logspace(-0.2, -5, 20)
-    programs, solutions = cpu(lambda: [rb.solve(problem, lam, solver="lp") for lam in lams])
+    programs, solutions = cpu(lambda: [rb.solve(problem, lam, solver="qp") for lam in lams])
     descents, others = cpu(lambda: [rb.solve(problem, lam, solver="simplex") for lam in lams])
     for lam, solution, other in zip(lams, solutions, others):
         found = path.certificate(lam)
@@ -52,8 +52,8 @@ def test_the_whole_path_against_twenty_linear_programs(name, size):
     print(
         f"\n{name}, {size} preferences: {count} events, {len(path.breakpoints)} breakpoints in "
         f"{seconds:.2f} s, {count / seconds:.0f} events a second; "
-        f"20 solves by lp {programs:.1f} s, {programs / seconds:.1f} times as long; 20 descents "
-        f"{descents:.1f} s, {programs / descents:.1f} times as fast as lp"
+        f"20 solves by qp {programs:.1f} s, {programs / seconds:.1f} times as long; 20 descents "
+        f"{descents:.1f} s, {programs / descents:.1f} times as fast as qp"
     )
     assert seconds < programs / 5
 

@@ -38,7 +38,7 @@ MODELS = {
     "poly": (rb.RankSVM(kernel="poly", degree=3), (X, Y), NEW, True),
     "callable": (rb.RankSVM(kernel=city_block), (X, Y), NEW, True),
     "squared": (rb.RankSVM(loss="squared"), (X, Y), NEW, True),
-    "l1": (rb.RankSVM(kernel="linear", penalty="l1", solver="lp"), (X, Y), NEW, False),
+    "l1": (rb.RankSVM(kernel="linear", penalty="l1"), (X, Y), NEW, False),
     "precomputed": (rb.RankSVM(kernel="precomputed"), (GRAM, Y), ROWS, False),
     "projected": (rb.RankSVM(approximate_kernel=10), (X, Y), NEW, True),
     "projected precomputed": (

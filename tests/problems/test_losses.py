@@ -36,7 +36,7 @@ class Grades(rb.RankRLSProblem):
 
 
 SOLVERS = [("path", {}), ("qp", {}), ("newton", {}), ("subgradient", {})]
-SOLVERS += [("lp", dict(penalty="l1")), ("simplex", dict(penalty="l1"))]
+SOLVERS += [("qp", dict(penalty="l1")), ("simplex", dict(penalty="l1"))]
 SOLVERS += [("homotopy", dict(penalty="l1", loss="squared"))]
 SOLVERS += [("newton", dict(loss="squared")), ("qp", dict(loss="squared"))]
 

@@ -21,8 +21,8 @@ KINDS = [(penalty, loss) for penalty in ("l2", "l1") for loss in ("hinge", "squa
 SOLVERS = {
     ("l2", "hinge"): [("newton", dict(tol=1e-9)), ("qp", {})],
     ("l2", "squared"): [("newton", dict(tol=1e-9)), ("qp", {})],
-    ("l1", "hinge"): [("lp", {}), ("simplex", {})],
-    ("l1", "squared"): [("homotopy", {})],
+    ("l1", "hinge"): [("qp", {}), ("simplex", {})],
+    ("l1", "squared"): [("qp", {}), ("homotopy", {})],
 }
 
 

@@ -52,7 +52,7 @@ def test_rankbook_check_finds_no_failure(name):
 
 
 def test_all_own_solvers_are_asked():
-    assert {"path", "qp", "interior", "newton", "rls", "lp"} <= set(OWN) and len(OWN) >= 13
+    assert {"path", "qp", "interior", "newton", "rls"} <= set(OWN) and len(OWN) >= 13
 
 
 @pytest.mark.parametrize("solver", ["qp", "rls", "kronecker"])

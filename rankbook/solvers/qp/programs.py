@@ -10,6 +10,7 @@ import numpy as np
 from ...base.limits import require_memory
 from ...kernels.linear_map import centred
 from ...preferences.graph import Preferences
+from ...problems.losses import polished
 from ...problems.signs import nearest
 from ...registry.solver import is_kind
 
@@ -167,63 +168,64 @@ def require_program(what, instead, rows, dense=0, columns=0, linked=0):
 
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #squared-c005
-def squared_program(cp, problem, lam):
-    """A RankSVMProblem with loss="squared" at lam > 0 as a list of one cvxpy program.
-
-    The second result is a function that reads coefficients (n,) and multipliers (m,) from it.
-    """
-    prefs, m = problem.prefs, problem.n_preferences
-    rank = min(problem.X.shape) if problem.is_factored else problem.n_items
-    require_program(f"{m:,} preferences", 'use the solver "newton"', m, m * rank, rank)
-    Phi, back = kernel_features(problem)
-    counted = np.flatnonzero(prefs.weight)
-    unit, top = np.abs(prefs.margin[counted]).max() or 1.0, prefs.weight.max()
-    scale = np.sqrt(top / lam)
-    w, slack = cp.Variable(Phi.shape[1]), cp.Variable(counted.size)
-    line = (prefs.incidence()[counted] @ Phi * scale) @ w + slack >= prefs.margin[counted] / unit
-    cost = cp.sum_squares(cp.multiply(np.sqrt(prefs.weight[counted] / top), slack))
-
-    def read():
-        dual = np.zeros(len(prefs))
-        dual[counted] = np.maximum(0.0, line.dual_value) * top * unit
-        return back @ w.value * (scale * unit), dual
-
-    return [cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cost), [line])], read
+NEGLIGIBLE = 1e-9  # L1: weights that move no score by more than this share of a margin are 0
 
 
-# %% ../../../nbs/solvers/qp/programs.ipynb #sgq2
-def signed_program(cp, problem, lam):
-    """A RankSVMProblem with signs and the L2 penalty as a list of one cvxpy program.
+def margin_program(cp, problem, lam):
+    """A RankSVMProblem with the squared hinge, signs or the L1 penalty as a list of one program.
 
     At lam = 0 it is the program of the hard margin. The second result is a function that reads
-    weights (d,) and multipliers (m,) from it.
+    coefficients (n,), or weights (d,) with signs or L1, and multipliers (m,) from it.
     """
-    prefs, (m, d) = problem.prefs, (problem.n_preferences, problem.X.shape[1])
-    require_program(f"{m:,} preferences", 'use the solver "newton"', m, m * d, d)
-    counted, is_smooth = np.flatnonzero(prefs.weight), problem.loss.is_smooth
-    Z = problem.X[prefs.better[counted]] - problem.X[prefs.worse[counted]]
-    unit, top = np.abs(prefs.margin[counted]).max() or 1.0, prefs.weight.max()
-    power = unit if is_smooth else 1.0
-    if lam > 0:
-        scale = np.sqrt(top * power / (lam * unit))
+    prefs, m, is_smooth = problem.prefs, problem.n_preferences, problem.loss.is_smooth
+    (n, d), is_sparse = problem.X.shape, problem.penalty.coef_is_weights
+    rank = d if problem.coef_is_weights else min(n, d) if problem.is_factored else n
+    require_program(f"{m:,} preferences", 'use the solver "newton"', m, m * rank, rank)
+    Phi, back = (problem.X, np.eye(d)) if problem.coef_is_weights else kernel_features(problem)
+    counted = np.flatnonzero(prefs.weight)
+    Z, margin, weight = prefs.incidence()[counted] @ Phi, prefs.margin[counted], prefs.weight
+    unit, top = np.abs(margin).max() or 1.0, weight.max()
+    w, share = cp.Variable(Phi.shape[1]), top * (unit if is_smooth else 1.0)
+    if is_sparse:
+        scale = column_units(Z)
+        size = share / lam if lam > 0 else scale.max()
+        cost = (scale / size) @ cp.abs(w)
     else:
-        scale = 1 / (np.linalg.norm(Z, axis=1).max(initial=0.0) or 1.0)
-    w, signed = cp.Variable(d), np.flatnonzero(problem.signs)
-    rise, cost = (Z * scale) @ w, cp.sum_squares(w) / 2
+        longest = np.linalg.norm(Z, axis=1).max(initial=0.0) or 1.0
+        scale = np.sqrt(share / (lam * unit)) if lam > 0 else 1 / longest
+        size, cost = unit * scale**2, cp.sum_squares(w) / 2
+    rise = (Z * scale) @ w
     if lam > 0:
-        slack, weight = cp.Variable(counted.size, nonneg=not is_smooth), prefs.weight[counted] / top
+        slack, c = cp.Variable(counted.size, nonneg=not is_smooth), weight[counted] / top
         rise = rise + slack
-        cost += cp.sum_squares(cp.multiply(np.sqrt(weight), slack)) if is_smooth else weight @ slack
-    met = rise >= prefs.margin[counted] / unit
-    kept = cp.multiply(problem.signs[signed], w[signed]) >= 0
+        cost += cp.sum_squares(cp.multiply(np.sqrt(c), slack)) if is_smooth else c @ slack
+    limits = [rise >= margin / unit, *kept_signs(cp, problem, w)]
 
     def read():
         dual = np.zeros(m)
-        dual[counted] = np.maximum(0.0, met.dual_value)
-        dual *= top * power if lam > 0 else unit * scale**2
-        return nearest(problem.signs, w.value * (scale * unit)), dual
+        dual[counted] = np.maximum(0.0, limits[0].dual_value) * size * (lam or 1.0)
+        coef = nearest(problem.signs, back @ (used(problem, w) * scale * unit))
+        return polished(problem, coef, lam) if is_sparse and is_smooth else coef, dual
 
-    return [cp.Problem(cp.Minimize(cost), [met, kept])], read
+    return [cp.Problem(cp.Minimize(cost), limits)], read
+
+
+def column_units(Z):
+    """The units (d,) in which the largest entry of each column of Z (k, d) is 1."""
+    largest = np.abs(Z).max(axis=0, initial=0.0)
+    return 1 / np.where(largest > 0, largest, 1.0)
+
+
+def used(problem, w):
+    """The values of weights w (d,), without negligible ones if the penalty is L1."""
+    is_small = np.abs(w.value) < NEGLIGIBLE
+    return np.where(problem.penalty.coef_is_weights & is_small, 0.0, w.value)
+
+
+def kept_signs(cp, problem, w):
+    """The constraints of the signs of weights w, in a list."""
+    signed = [] if problem.signs is None else np.flatnonzero(problem.signs)
+    return [cp.multiply(problem.signs[signed], w[signed]) >= 0] if len(signed) else []
 
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #ex02
@@ -262,9 +264,8 @@ def exponential_program(cp, problem, lam):
     require_program(
         f"{rows:,} exponentials", 'use the solver "newton"', 3 * rows, rows * rank, rank
     )
-    signed = problem.signs is not None
-    Phi, back = (problem.X, np.eye(problem.X.shape[1])) if signed else kernel_features(problem)
-    top = weight.max()
+    d, top = problem.X.shape[1], weight.max()
+    Phi, back = (problem.X, np.eye(d)) if problem.coef_is_weights else kernel_features(problem)
     w, scale = cp.Variable(Phi.shape[1]), np.sqrt(top / lam)
     if is_pairs:
         counted = np.flatnonzero(weight)
@@ -273,16 +274,8 @@ def exponential_program(cp, problem, lam):
     else:
         sign = -scale if target.lowest_first else scale
         cost = choice_cost(cp, target, (sign * Phi[target.item]) @ w) / top
-    kept = []
-    if signed:
-        held = np.flatnonzero(problem.signs)
-        kept = [cp.multiply(problem.signs[held], w[held]) >= 0]
-
-    def read():
-        coef = back @ w.value * scale
-        return nearest(problem.signs, coef), None
-
-    return [cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cost), kept)], read
+    program = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cost), kept_signs(cp, problem, w))
+    return [program], lambda: (nearest(problem.signs, back @ w.value * scale), None)
 
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #svm-c004
@@ -398,20 +391,27 @@ def least_squares_program(cp, problem, lam):
     rank = min(n, problem.X.shape[1]) if problem.is_factored else len(problem.landmarks)
     other = 'use the solver "rls" or "sparse-rls"'
     require_program(f"{n:,} items", other, rows + n, rows * rank, rank)
-    programs, parts, (Phi, back) = [], [], kernel_features(problem)
+    programs, parts, is_sparse = [], [], problem.penalty.coef_is_weights
+    Phi, back = (
+        (centred(problem, problem.X), np.eye(problem.X.shape[1]))
+        if is_sparse
+        else kernel_features(problem)
+    )
     for column in range(problem.target.b.shape[1]):
         A, B, c = residual_rows(problem, column)
         unit = np.abs(c).max(initial=0.0) or 1.0
-        u, rest = cp.Variable(Phi.shape[1]), cp.Variable(c.size)
-        rise = (A @ Phi / np.sqrt(lam)) @ u
+        u, rest, Z = cp.Variable(Phi.shape[1]), cp.Variable(c.size), A @ Phi
+        scale = column_units(Z) if is_sparse else 1 / np.sqrt(lam)
+        price = (lam / unit * scale) @ cp.abs(u) if is_sparse else cp.sum_squares(u)
+        rise = (Z * scale) @ u
         if B is not None:
             rise = rise + B @ cp.Variable(B.shape[1])
-        objective = cp.Minimize(cp.sum_squares(rest) + cp.sum_squares(u))
+        objective = cp.Minimize(cp.sum_squares(rest) + price)
         programs.append(cp.Problem(objective, [rest == c / unit - rise]))
-        parts.append((u, unit / np.sqrt(lam)))
+        parts.append((u, unit * scale))
 
     def read():
-        columns = [back @ u.value * unit for u, unit in parts]
+        columns = [back @ (used(problem, u) * unit) for u, unit in parts]
         return columns[0] if problem.is_flat else np.stack(columns, axis=1), None
 
     return programs, read

@@ -17,14 +17,13 @@ from .programs import (
     dual_form,
     exponential_program,
     least_squares_program,
+    margin_program,
     primal_form,
     rayleigh_program,
     reduced,
     require_program,
-    signed_program,
     smaller_form,
     squared_norm,
-    squared_program,
     svm_program,
 )
 
@@ -129,7 +128,9 @@ def _best_answer(problem, lam, coef, raw, label, info):
     top = problem.prefs.weight if lam > 0 else None
     dual = np.clip(raw, 0, top)
     change = float(np.abs(dual - raw).max() / ((dual if top is None else top).max() or 1.0))
-    coefs = dict(multipliers=problem.penalty.implied_coef(problem, lam or 1.0, dual), scores=coef)
+    coefs = dict(scores=coef)
+    if not problem.penalty.coef_is_weights:
+        coefs = dict(multipliers=problem.penalty.implied_coef(problem, lam or 1.0, dual)) | coefs
     answers = [
         Solution(problem, lam, b, dual, label, dict(info, clipped=change, coef_from=name))
         for name, b in coefs.items()
@@ -232,6 +233,27 @@ def _checked(problem, lam):
 
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c061
+PROGRAMS = dict(
+    RankRLSProblem=least_squares_program,
+    RayleighProblem=rayleigh_program,
+    SVMProblem=svm_program,
+    MulticlassSVMProblem=svm_program,
+)
+
+
+def find_program(problem):
+    """The function that writes the program, and its subject; without one: node variables."""
+    for kind, program in PROGRAMS.items():
+        if is_kind(problem, kind):
+            return program, type(problem).__name__
+    loss = f"loss={problem.loss.name!r}"
+    if problem.loss.derivative is None:
+        return exponential_program, loss
+    if problem.coef_is_weights:
+        return margin_program, "penalty='l1'" if problem.signs is None else "signs"
+    return (margin_program if problem.loss.is_smooth else None), loss
+
+
 class QPSolver(Solver):
     """Quadratic or conic program of a problem at one lambda, through cvxpy.
 
@@ -262,14 +284,9 @@ class QPSolver(Solver):
     """
 
     name = "qp"
-    problems = (
-        "RankSVMProblem",
-        "RankRLSProblem",
-        "SVMProblem",
-        "MulticlassSVMProblem",
-        "RayleighProblem",
-    )
+    problems = ("RankSVMProblem", *PROGRAMS)
     losses = frozenset({"hinge", "squared", "logistic", "plackett-luce"})
+    penalties = frozenset({"l2", "l1"})
     hard_margin = signed_margins = signs = True
     requires = ("cvxpy",)
     summary = (
@@ -301,31 +318,16 @@ class QPSolver(Solver):
         """
         import cvxpy as cp
 
-        backend, form, write, q = _check_backend(self.backend), self.form, None, None
-        if is_kind(problem, "RankRLSProblem"):
-            write = least_squares_program
-        elif is_kind(problem, "RayleighProblem"):
-            write = rayleigh_program
-        elif is_kind(problem, "SVMProblem", "MulticlassSVMProblem"):
-            write = svm_program
-        elif problem.loss.derivative is None:
-            write = exponential_program
+        backend, form, q = _check_backend(self.backend), self.form, None
+        write, subject = find_program(problem)
+        if write is exponential_program:
             _require_cones(backend, problem)
-        elif problem.signs is not None:
-            write = signed_program
-        elif problem.loss.is_smooth:
-            write = squared_program
-        is_smooth = write in (least_squares_program, squared_program, exponential_program) or (
-            write is signed_program and problem.loss.is_smooth
-        )
+        loss = getattr(problem, "loss", None)
+        is_smooth = write is least_squares_program or (loss is not None and loss.is_smooth)
         lam = as_positive("lam", lam, zero=not is_smooth)
         if write is not None:
             if form == "dual":
-                kinds = {squared_program: "loss='squared'", signed_program: "signs"}
-                if write is exponential_program:
-                    kinds[write] = f"loss={problem.loss.name!r}"
-                kind = kinds.get(write, type(problem).__name__)
-                raise ArgumentError("form is 'dual'", f"'auto' or 'primal' for {kind}")
+                raise ArgumentError("form is 'dual'", f"'auto' or 'primal' for {subject}")
             form, (programs, read) = "primal", write(cp, problem, lam)
         else:
             q = _checked(problem, lam)
@@ -356,7 +358,7 @@ class QPSolver(Solver):
             found = f" with a relative gap of {gap:.1e}"
         if lam == 0 and q is not None:
             _refuse_infeasible(problem, q)
-        if lam == 0 and write in (svm_program, signed_program) and "infeasible" in status:
+        if lam == 0 and write in (svm_program, margin_program) and "infeasible" in status:
             raise ArgumentError(
                 "lam is 0, but no function meets all constraints of positive weight",
                 "lam > 0, which allows for violations",

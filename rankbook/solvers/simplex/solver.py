@@ -288,7 +288,7 @@ class SimplexSolver(Solver):
             if code != End.COMPLETE:
                 raise ArithmeticError(
                     f"the descent at lam = {lam:.6g} ended early: {End(code).sentence}; "
-                    "the solver 'lp' may help."
+                    "the solver 'qp' may help."
                 )
             pivots.true_weights(state, w)
             sets[pairs], sign = state.sets, state.sign
