@@ -292,7 +292,9 @@ METHODS = {
         solvers=("qp", "interior", "interior*"), loss=2, kernel="rbf", **svm
     ),
     "L1": Method(solvers=("qp", "simplex", "simplex path"), penalty=1, **svm),
-    "squared hinge, L1": Method(solvers=("qp", "homotopy", "homotopy path"), penalty=1, loss=2, **svm),
+    "squared hinge, L1": Method(
+        solvers=("qp", "homotopy", "homotopy path"), penalty=1, loss=2, **svm
+    ),
 }
 rls = dict(answer=least_squares, loss=2, y="values", pairs=(1.0, 0.5, 0.0, -1.0))
 METHODS |= {

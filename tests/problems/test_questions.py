@@ -139,7 +139,10 @@ def test_least_squares_of_preferences_the_l1_penalty_and_a_narrow_kernel():
         (rb.RankSVMProblem(X, prefs, kernel="linear", penalty="l1"), gram(X, "linear")),
         (rb.RankSVMProblem(X, prefs, loss="squared"), gram(X, "rbf")),
     ):
-        solution = rb.solve(problem, 0.1, )
+        solution = rb.solve(
+            problem,
+            0.1,
+        )
         f = solution.predict(X)
         check(rb.suggest_pairs(solution, 8), 8, f, every_pair(f, K, known, np.zeros(20)))
     K = gram(X, "rbf")

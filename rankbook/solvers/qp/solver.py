@@ -128,14 +128,17 @@ def _best_answer(problem, lam, coef, raw, label, info):
     top = problem.prefs.weight if lam > 0 else None
     dual = np.clip(raw, 0, top)
     change = float(np.abs(dual - raw).max() / ((dual if top is None else top).max() or 1.0))
-    coefs = dict(scores=coef)
+    tries = [("scores", coef, dual)]
     if not problem.penalty.coef_is_weights:
-        coefs = dict(multipliers=problem.penalty.implied_coef(problem, lam or 1.0, dual)) | coefs
+        implied = problem.penalty.implied_coef(problem, lam or 1.0, dual)
+        tries.insert(0, ("multipliers", implied, dual))
+    elif lam > 0:  # the weights are more accurate than the multipliers
+        tries.append(("scores", coef, problem.penalty.feasible_dual(problem, coef, lam)))
     answers = [
-        Solution(problem, lam, b, dual, label, dict(info, clipped=change, coef_from=name))
-        for name, b in coefs.items()
+        Solution(problem, lam, b, a, label, dict(info, clipped=change, coef_from=name))
+        for name, b, a in tries
     ]
-    return min(answers, key=lambda s: s.certificate.primal)
+    return min(answers, key=lambda s: s.certificate.gap)
 
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c040
