@@ -22,7 +22,7 @@ from rankbook.kernels.basis import choose_basis
 from rankbook.kernels.kernel import Kernel
 from rankbook.kernels.nystroem import NystroemMap
 from rankbook.problems.certificate import Solution
-from rankbook.problems.rankrls_statistics import StatisticsSolver, merge_statistics
+from rankbook.problems.rankrls_statistics import StatisticsProblem, merge_statistics
 from rankbook.problems.rayleigh import auc_bound
 from rankbook.problems.svm import MulticlassSVMProblem
 from rankbook.selection.leave_out import leave_out_predictions, leave_pair_out
@@ -2306,13 +2306,13 @@ STATISTICS = [
     ),
     (
         "statistics is an array",
-        lambda: StatisticsSolver(X),
+        lambda: StatisticsProblem(X),
         TypeError,
         r"^statistics is an ndarray; expected",
     ),
     (
         "lam of statistics",
-        lambda: StatisticsSolver(statistics()).solve(0),
+        lambda: rb.solve(StatisticsProblem(statistics()), 0),
         ValueError,
         r"^lam is 0; expected",
     ),

@@ -39,7 +39,7 @@ from ..preferences.sums import query_item_weights
 from ..problems.rankrls import RankRLSProblem, UnitTarget
 from ..problems.rankrls_statistics import (
     RankingStatistics,
-    StatisticsSolver,
+    StatisticsProblem,
     merge_statistics,
 )
 from ..registry.solve import solve, solve_path
@@ -337,8 +337,7 @@ class RankRLS(RankRLSBase):
             self._begin_blocks(others, penalty="l2")
             basis = self._block_basis(X, self.gamma)
             statistics, facts = self._block_statistics(X, self.gamma, basis)
-            solver = StatisticsSolver(statistics)
-            found = fitted_attributes(solver.solve(lam_for(solver, self.lam)))
+            found = fitted_attributes(self._solve_statistics(statistics))
             return self._keep_blocks(found | dict(statistics_=statistics), facts)
         if hasattr(X, "__next__"):
             for name, given in (("sample_weight", sample_weight), ("preferences", preferences)):
@@ -463,10 +462,13 @@ class RankRLS(RankRLSBase):
             raise ArgumentError(
                 "y has no two different scores in any query", "at least one difference"
             )
-        solver = StatisticsSolver(statistics)
-        solution = solver.solve(lam_for(solver, self.lam))
+        solution = self._solve_statistics(statistics)
         found = dict(statistics_=statistics, by_query_=bool(statistics.seen))
         return self._keep_fit(fitted_attributes(solution) | found)
+
+    def _solve_statistics(self, statistics):
+        problem = StatisticsProblem(statistics)
+        return solve(problem, lam_for(problem, self.lam))
 
     def _start_statistics(self, X):
         """Empty statistics for a first block of items X.
@@ -773,7 +775,7 @@ class RankRLSCV(RankRLSBase):
 
         def follow(gamma):
             statistics, facts = self._block_statistics(blocks, gamma, basis)
-            solution = StatisticsSolver(statistics).solve
+            solution = partial(solve, StatisticsProblem(statistics))
             return SimpleNamespace(statistics=statistics, facts=facts, solution=solution)
 
         def judge(gamma):

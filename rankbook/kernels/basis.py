@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
+from ..base.numerics import pivoted_cholesky
 from ..base.ownership import locked, own
 from ..base.progress import interruptible
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_array, as_choice, as_count, as_items, as_matrix
-from ..preferences.laplacians import pivoted_cholesky
 from .items import matvec, products, rmatvec
 from .kernel import Kernel, as_kernel
 from .linear_map import BLOCK, KernelFunction, KernelMap, LinearFunction

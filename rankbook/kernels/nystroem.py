@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn, within_memory
+from ..base.numerics import pivoted_cholesky
 from ..base.ownership import SetOnce, locked
 from ..base.progress import interruptible
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
-from ..preferences.laplacians import pivoted_cholesky
 from .items import square_norms
 from .kernel import Kernel, as_kernel, require_square
 

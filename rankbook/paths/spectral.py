@@ -6,6 +6,7 @@
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.numerics import refine
 from ..base.types import File
 from ..base.validation import as_items, as_positive, as_vector, require_columns
 from ..kernels.items import matvec, products, rmatvec
@@ -16,7 +17,7 @@ from ..problems.rankrls import (
     Spectrum,
     as_lambdas,
     decomposed,
-    scaled_solver,
+    normal_solver,
     shaped,
 )
 from ..problems.rayleigh import RayleighProblem
@@ -25,10 +26,10 @@ from .exact import SolutionPath
 
 # %% ../../nbs/paths/spectral.ipynb #c011
 def refined_weights(problem, solve, lam):
-    """Weights (d, k) of a linear problem at lam, refined twice; ``solve(v)`` is (G + lam)^-1 v."""
-    w = np.zeros((problem.X.shape[1], problem.target.b.shape[1]))
-    for _ in range(3):
-        w = w - solve(rmatvec(problem.X, problem.target.residual(matvec(problem.X, w))) + lam * w)
+    """Weights (d, k) of a linear problem at lam, refined; ``solve(v)`` is (G + lam)^-1 v."""
+    X, residual = problem.X, problem.target.residual
+    step = lambda w: -(rmatvec(X, residual(matvec(X, w))) + lam * w)
+    w = refine(solve, step, np.zeros((X.shape[1], problem.target.b.shape[1])))
     return w[:, 0] if problem.is_flat else w
 
 
@@ -156,9 +157,9 @@ class WeightPath(SpectralPath):
         self.G = G
 
     def read(self, lam):
-        """Weights at lam > 0, computed in scaled units and refined twice. O(n d + d^3 / 3)."""
+        """Weights at lam > 0, computed in scaled units and refined. O(n d + d^3 / 3)."""
         lam = as_positive("lam", lam)
-        solve = scaled_solver(self.G, lam) or self.solve_spectral(lam)
+        solve = normal_solver(self.G.copy(), lam) or self.solve_spectral(lam)
         return dict(weights=refined_weights(self.problem, solve, lam))
 
     def kept(self):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
+from ..base.numerics import pivoted_cholesky
 from ..base.ownership import locked, own, writable
 from ..base.validation import as_ids, as_numbers, as_vector
 
@@ -222,20 +223,6 @@ class IdentityGraph:
     def is_level(self, v):
         """Return False, because regression does not compare pairs."""
         return False
-
-
-# %% ../../nbs/preferences/laplacians.ipynb #pc01
-def pivoted_cholesky(A, tol):
-    """Compute L (n, r) and an order (n,) with A[order][:, order] = L L' up to `tol`.
-
-    A (n, n) is positive semi-definite. The r pivots come first in the order: each has the largest
-    remaining diagonal entry, which is above `tol`. The first r rows of L are lower triangular.
-    O(n r^2).
-    """
-    from scipy.linalg.lapack import dpstrf
-
-    factor, order, rank, _ = dpstrf(A, lower=1, tol=tol)
-    return np.tril(factor)[:, :rank], order - 1
 
 
 # %% ../../nbs/preferences/laplacians.ipynb #c013

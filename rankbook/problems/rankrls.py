@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_finite, solvable, warn
+from ..base.numerics import cholesky_solver, refine
 from ..base.ownership import locked, own
 from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
@@ -650,20 +651,6 @@ def basis_spectrum(A, t, C):
     return Spectrum(left, values, V.T @ t)
 
 
-def basis_solution(A, t, C, lam):
-    """Compute C^-T (A + lam)^-1 t at one lam by Cholesky, overwriting A.
-
-    O(r^3 / 3), a fraction of the cost of a spectrum.
-    """
-    from scipy.linalg import cho_factor, cho_solve, solve_triangular
-
-    A[np.diag_indices_from(A)] += lam
-    require_finite(A, "the matrix of products of the items")
-    with solvable(f"the matrix of products of the items at lam = {lam!r}"):
-        inside = cho_solve(cho_factor(A, lower=True, overwrite_a=True, check_finite=False), t)
-    return solve_triangular(C, inside, lower=True, trans="T", check_finite=False)
-
-
 # %% ../../nbs/problems/rankrls.ipynb #spectrum-c012
 def as_lambdas(lams):
     """Return lambdas > 0 as a vector."""
@@ -676,47 +663,37 @@ def shaped(problem, grid):
 
 
 # %% ../../nbs/problems/rankrls.ipynb #c013a
-def scaled_solver(G, lam):
-    """Return the function v -> (G + lam)^-1 v, by Cholesky with a unit diagonal. O(d^3 / 3).
+def normal_solver(A, lam):
+    """Return the function v -> (A + lam)^-1 v; None if the matrix is singular to rounding.
 
-    The result is None if the matrix is singular to rounding.
+    A (r, r) is symmetric and is overwritten. O(r^3 / 6).
     """
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-    A = G + lam * np.eye(len(G))
-    unit = 1 / np.sqrt(A.diagonal())
-    try:
-        A = A * unit * unit[:, None]
-        factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        return None
-    return lambda v: unit[:, None] * cho_solve(factor, unit[:, None] * v, check_finite=False)
+    A[np.diag_indices_from(A)] += lam
+    require_finite(A, "the matrix of products of the items")
+    return cholesky_solver(A)
 
 
 # %% ../../nbs/problems/rankrls.ipynb #s002
-def refined_solution(A, t, lam, product, steps=10):
-    """Compute (A + lam)^-1 t (r, k) at one lam, by Cholesky with refinement. O(r^3 / 3).
+def normal_solution(A, t, lam, product):
+    """Compute (A + lam)^-1 t (r, k) at one lam, by Cholesky with refinement. O(r^3 / 6).
 
-    The result is None if A + lam is indefinite to rounding. A is symmetric, positive semi-definite
-    and in C order, and is overwritten; `product(v)` returns A v for v (r, k).
+    The result is None if A + lam is indefinite to rounding. A is symmetric and positive
+    semi-definite, and is overwritten; `product(v)` returns A v for v (r, k).
     """
-    from scipy.linalg import cho_solve
+    solve = normal_solver(A, lam)
+    residual = lambda c: t - product(c) - lam * c
+    return None if solve is None else refine(solve, residual, np.zeros_like(t))
 
-    A[np.diag_indices_from(A)] += lam
-    require_finite(A, "the matrix of products of the items")
-    try:
-        factor = np.linalg.cholesky(A).T, False
-    except np.linalg.LinAlgError:
-        return None
-    size = lambda v: np.abs(v).max(axis=0, initial=0.0)
-    c = cho_solve(factor, t, check_finite=False)
-    last = size(c)
-    for _ in range(steps):
-        step = cho_solve(factor, t - product(c) - lam * c, check_finite=False)
-        now = size(step)
-        if not (now <= last / 2).all():
-            break
-        c, last = c + step, now
-        if (now <= np.finfo(float).eps * size(c)).all():
-            break
-    return c
+
+def direct_solution(A, t, lam, C=None):
+    """Compute C^-T (A + lam)^-1 t (r, k), with C = I by default, by Cholesky with refinement.
+
+    If A + lam is indefinite to rounding, the solution is from the decomposition of A.
+    """
+    from scipy.linalg import solve_triangular
+
+    c = normal_solution(A.copy(), t, lam, A.__matmul__)
+    if c is None:
+        values, V = decomposed((A + A.T) / 2)
+        c = Spectrum(V, values, V.T @ t).at(lam)
+    return c if C is None else solve_triangular(C, c, lower=True, trans="T", check_finite=False)

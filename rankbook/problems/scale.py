@@ -182,7 +182,7 @@ def default_lam(problem):
 
     Parameters
     ----------
-    problem : RankSVMProblem, RankRLSProblem or StatisticsSolver
+    problem : RankSVMProblem, RankRLSProblem or StatisticsProblem
 
     Returns
     -------

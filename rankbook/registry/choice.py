@@ -803,7 +803,7 @@ def choose_solver(
         return make(l1_solver(problem))
     if is_kind(problem, "LabelRankRLSProblem"):
         return make("kronecker" if provides == "solve" or problem.is_complete else "rls")
-    if is_kind(problem, "RankRLSProblem"):
+    if is_kind(problem, "RankRLSProblem", "StatisticsProblem"):
         return make("rls" if problem.basis is None else "sparse-rls")
     if is_kind(problem, "RayleighProblem"):
         return make("rayleigh")

@@ -163,6 +163,7 @@ VOCABULARY = dict(
         "MulticlassSVMProblem",
         "RankRLSProblem",
         "LabelRankRLSProblem",
+        "StatisticsProblem",
         "RayleighProblem",
     ),
     kernels=Solver.kernels,

@@ -17,7 +17,7 @@ from rankbook import metrics
 from rankbook.estimators.rankrls import RankRLSCV
 from rankbook.kernels.kernel import Kernel
 from rankbook.preferences.sums import query_totals
-from rankbook.problems.rankrls_statistics import StatisticsSolver
+from rankbook.problems.rankrls_statistics import StatisticsProblem
 from rankbook.selection.folds import make_folds
 from rankbook.selection.held_out import query_disagreement
 from rankbook.selection.leave_out import (
@@ -210,13 +210,14 @@ def test_a_basis_stays(graph, columns, large):
     at = 0
     for h in groups:
         rest = np.setdiff1d(np.arange(30), h)
-        again = StatisticsSolver(
+        again = StatisticsProblem(
             rb.RankingStatistics(X[R], graph, kernel="rbf", gamma=0.3).add(
                 X[rest], y[rest], qid[rest]
             )
         )
         agree(
-            quick[:, at : at + h.size], np.array([again.solve(lam).predict(X[h]) for lam in LAMS])
+            quick[:, at : at + h.size],
+            np.array([rb.solve(again, lam).predict(X[h]) for lam in LAMS]),
         )
         at += h.size
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.problems.rankrls_statistics import StatisticsSolver, merge_statistics
+from rankbook.problems.rankrls_statistics import StatisticsProblem, merge_statistics
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_any_order_and_any_grouping(far_queries, kind):
         X, y, qid=qid, kernel=kind, gamma=None if kind == "linear" else 1e-4, basis=basis
     )
     expected = rb.solve(problem, 0.7, solver="rls" if basis is None else "sparse-rls")
-    found = StatisticsSolver(whole).solve(0.7)
+    found = rb.solve(StatisticsProblem(whole), 0.7)
     assert np.allclose(found.predict(X), expected.predict(X), rtol=1e-8)
     assert found.certificate.is_optimal(1e-10) and found.certificate.primal == pytest.approx(
         expected.certificate.primal, rel=1e-9
@@ -78,7 +78,7 @@ def test_taking_back_is_never_having_had(far_queries, kind):
             rest.n_pairs,
             rest.seen,
         )
-        a, b = (StatisticsSolver(s).solve(0.5).predict(X) for s in (statistics, rest))
+        a, b = (rb.solve(StatisticsProblem(s), 0.5).predict(X) for s in (statistics, rest))
         assert np.allclose(a, b, rtol=1e-7, atol=1e-9 * np.abs(b).max())
     for q in range(8, 12):
         statistics.remove(*block(far_queries, q))
@@ -157,15 +157,15 @@ def test_bad_arguments(options):
 def test_several_columns_and_lambdas(far_queries):
     X, y, qid = far_queries
     Y = np.c_[y, -y]
-    solver = StatisticsSolver(rb.RankingStatistics().add(X, Y, qid))
-    assert solver.coefs([0.1, 1.0]).shape == (2, 4, 2) and np.allclose(
-        solver.coefs([1.0])[0], solver.solve(1.0).coef
+    problem = StatisticsProblem(rb.RankingStatistics().add(X, Y, qid))
+    path, solution = rb.solve_path(problem), rb.solve(problem, 1.0)
+    assert path.coefs([0.1, 1.0]).shape == (2, 4, 2) and np.allclose(
+        path.coefs([1.0])[0], solution.coef
     )
-    assert np.allclose(
-        solver.solve(1.0).coef[:, 0], -solver.solve(1.0).coef[:, 1]
-    ) and solver.solve(1.0).certificate.is_optimal(1e-12)
+    assert np.allclose(solution.coef[:, 0], -solution.coef[:, 1])
+    assert solution.certificate.is_optimal(1e-12)
     with pytest.raises(ValueError, match="X_new has 3 columns"):
-        solver.solve(1.0).predict(X[:, :3])
+        solution.predict(X[:, :3])
 
 
 def test_preferences_with_two_weights():
@@ -184,7 +184,7 @@ def test_preferences_with_two_weights():
         assert (whole.n_queries, whole.n_pairs) == (6, len(prefs)) and not prefs.is_listed
         indices = None if basis is None else np.arange(7)
         problem = rb.RankRLSProblem(X, graph=prefs, kernel=kernel, basis=indices)
-        solution = StatisticsSolver(whole).solve(0.5)
+        solution = rb.solve(StatisticsProblem(whole), 0.5)
         expected = rb.solve(problem, 0.5)
         assert np.isclose(solution.certificate.primal, expected.certificate.primal, rtol=1e-9)
         differences = [each.predict(X) - each.predict(X[:1]) for each in (solution, expected)]

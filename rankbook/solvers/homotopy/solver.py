@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.errors import ArgumentError
 from ...base.limits import require_memory, written_out
+from ...base.numerics import cholesky_solver, refine
 from ...base.status import Status
 from ...base.types import File
 from ...base.validation import as_count, as_positive, require_columns
@@ -272,19 +273,8 @@ def units_of(G):
 
 def solve_regular(G, r):
     """The solution x (p,) of G x = r, or None if G is singular to rounding. O(p^3 / 3)."""
-    from scipy.linalg import LinAlgError, cho_solve, cholesky
-
-    if not r.size:
-        return np.zeros(0)
-    unit = units_of(G)
-    try:
-        L = cholesky(G * unit * unit[:, None], lower=True)
-    except LinAlgError:
-        return None
-    if (L.diagonal() ** 2).min() <= PIVOT:
-        return None
-    x = unit * cho_solve((L, True), unit * r)
-    return x + unit * cho_solve((L, True), unit * (r - G @ x))
+    solve = cholesky_solver(G.copy(), PIVOT)
+    return None if solve is None else refine(solve, lambda x: r - G @ x, np.zeros_like(r))
 
 
 def solve_singular(G, r):

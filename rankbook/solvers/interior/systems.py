@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from ...base.numerics import PANEL, cholesky_in_place, conjugate_gradients
 from ...kernels.items import centred_items
 from ...preferences.graph import incidence_matrix, item_sums
 
@@ -140,30 +141,6 @@ def laplacian_of(pairs):
 
 
 # %% ../../../nbs/solvers/interior/systems.ipynb #s005
-PANEL = 512  # columns of a factor in a call of LAPACK, because Ctrl-C waits for the end of the call
-
-
-def cholesky_in_place(A):
-    """Replace the lower triangle of a symmetric matrix (k, k) by its lower Cholesky factor.
-
-    Raise a LinAlgError if the matrix is not positive definite. The entries above the diagonal are
-    undefined afterwards. k^3 / 6 multiplications, in the precision of A.
-    """
-    from scipy.linalg import get_blas_funcs, get_lapack_funcs
-
-    (potrf,), (trsm,) = get_lapack_funcs(["potrf"], [A]), get_blas_funcs(["trsm"], [A])
-    for i in range(0, len(A), PANEL):
-        j = min(i + PANEL, len(A))
-        for part in pieces(len(A), i, 4 * PANEL):
-            A[part, i:j] -= A[part, :i] @ A[i:j, :i].T
-        corner, failed = potrf(A[i:j, i:j].T, lower=0, clean=0)
-        if failed:
-            raise np.linalg.LinAlgError("the matrix is not positive definite")
-        A[i:j, i:j] = corner.T
-        if j < len(A):
-            A[j:, i:j] = trsm(1, corner, A[j:, i:j].T, lower=0, trans_a=1).T
-
-
 RIDGES = (0.0, *10.0 ** np.arange(-15, -6))  # relative increases of the diagonal to try
 
 
@@ -408,22 +385,16 @@ class GramSystem:
         """The transposed roots times v (size,)."""
         return np.concatenate([v[part] @ L for L, part in zip(roots, self.parts)])
 
-    def conjugate_gradients(self, b, tol):
+    def iterate(self, b, tol):
         """Solution (size,) for b of norm 1 in single precision, up to a residual of `tol`."""
         from scipy.linalg.blas import ssymv
 
-        x, r, p, last = np.zeros_like(b), b, 0.0, 1.0
-        for _ in range(ITERATIONS):
-            z = self.precondition(r)
-            product = float(r @ z)
-            p, last = z + (product / last) * p, product
+        def product(p):
             v = ssymv(1.0, self.single.T, self.spread(self.singles, p))
-            q = p + self.gathered(self.singles, v)
-            step = product / float(p @ q)
-            x, r = x + step * p, r - step * q
-            if not np.linalg.norm(r) > tol:
-                break
-        return x
+            return p + self.gathered(self.singles, v)
+
+        is_enough = lambda x, r, _: not np.linalg.norm(r) > tol
+        return conjugate_gradients(product, b, self.precondition, is_enough, ITERATIONS)[0]
 
     def solve(self, target, accuracy):
         """The change (n,) of the coefficients for a right-hand side (n,), and of the scores (n,).
@@ -443,7 +414,7 @@ class GramSystem:
                 u = u + self.precondition(left)
             else:
                 unit, tol = np.linalg.norm(left) or 1.0, max(1e-3, 0.5 * accuracy / min(share, 1.0))
-                u = u + unit * self.conjugate_gradients((left / unit).astype(np.float32), tol)
+                u = u + unit * self.iterate((left / unit).astype(np.float32), tol)
             coef, v = np.zeros(len(self.K)), self.spread(self.roots, u)
             coef[self.others] = v
             np.subtract.at(coef, self.first, v)

@@ -8,6 +8,7 @@ from math import erf, exp, pi, sqrt
 
 import numpy as np
 
+from ...base.numerics import cholesky_solver, conjugate_gradients, line_search
 from ...kernels.items import dense, matvec, rmatvec
 from ...kernels.linear_map import BLOCK, LARGEST_MATRIX
 from ...preferences.graph import incidence_matrix, item_sums
@@ -87,34 +88,27 @@ def truncated_direction(
     (d,), bool, stay 0. O(n d) for each product.
     """
     only = lambda v: v if free is None else np.where(free, v, 0.0)
-    rest, found, p, before = only(-gradient), np.zeros_like(gradient), 0.0, np.inf
+    rest = only(-gradient)
     goal = forcing**2 * float(rest @ (rest / diagonal))
-    for _ in range(max_products):
-        eased = rest / diagonal
-        square = float(rest @ eased)
-        if square <= goal:
-            return found, True
-        p, before = eased + square / before * p, square
-        product = only(lam * p + problem.hessian_product(bands, p))
-        bent = float(p @ product)
-        if not bent > 0:  # rounding errors prevent a smaller residual
-            return found, False
-        length = square / bent
-        found, rest = found + length * p, rest - length * product
-    return found, float(rest @ (rest / diagonal)) <= goal
+    p, _, is_small = conjugate_gradients(
+        lambda p: only(lam * p + problem.hessian_product(bands, p)),
+        rest,
+        lambda r: r / diagonal,
+        lambda p, r, square: square <= goal,
+        max_products,
+    )
+    return p, is_small
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #ns008
 def solved(H, r):
     """Solution x (d,) of H x = r, the shortest if H is singular up to rounding errors. O(d^3)."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
+    if (solve := cholesky_solver(H.copy())) is not None:
+        return solve(r)
+    from scipy.linalg import lstsq
 
     unit = 1 / np.sqrt(H.diagonal())
-    H = H * unit * unit[:, None]
-    try:
-        return unit * cho_solve(cho_factor(H), unit * r)
-    except LinAlgError:
-        return unit * lstsq(H, unit * r, cond=1e-15)[0]
+    return unit * lstsq(H * unit * unit[:, None], unit * r, cond=1e-15)[0]
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #sg02
@@ -285,24 +279,21 @@ def step_length(problem, lam, point, p, q, derivative):
     """
     flat, bent = lam * float(point.w @ p), lam * float(p @ p)
     start, loss = float(point.gradient @ p), point.value - lam / 2 * float(point.w @ point.w)
-    if not start < 0:
-        return 0.0, None
-    low, high, t = 0.0, np.inf, 1.0
-    for _ in range(100):
-        found = problem.sums_at(point.f + t * q, derivative)
-        slope = flat + t * bent - float(p @ found[1])
-        rise = t * (flat + t / 2 * bent) + found[0].loss - loss
-        if slope <= -start / 10 and rise <= 1e-12 * abs(point.value):
-            if t == 1 or slope >= start / 10:
-                return t, found
-            low, t = t, (t + high) / 2
-        else:
-            high = t
-            share = start / (start - slope) if start != slope else 0.1
-            t = (low + high) / 2 if low else t * min(0.5, max(0.1, share))
-        if low and high - low <= 1e-3 * high:
-            break
-    return low, problem.sums_at(point.f + low * q, derivative) if low else None
+    found = {}
+
+    def slope(t):
+        sums = problem.sums_at(point.f + t * q, derivative)
+        at = flat + t * bent - float(p @ sums[1])
+        rise = t * (flat + t / 2 * bent) + sums[0].loss - loss
+        if not rise <= 1e-12 * abs(point.value):
+            return max(at, -start)
+        if at <= -start / 10:  # the last such t is the result
+            found.clear()
+            found[t] = sums
+        return at
+
+    t = line_search(slope, start)
+    return t, found.get(t)
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014c
@@ -453,19 +444,7 @@ def length_along(ramp, speed, pulls, flat, bent):
         Slope of the penalty at 0, and its rate of increase.
     """
     slope = lambda t: flat + t * bent - float(pulls @ np.clip(ramp - t * speed, 0, 1))
-    start, low, high, t = slope(0.0), 0.0, np.inf, 1.0
-    if not start < 0:
-        return 0.0
-    for _ in range(50):
-        at = slope(t)
-        if abs(at) <= -start / 10 or (t == 1 and at <= 0):
-            break
-        if at > 0:
-            high = t
-            t = (low + high) / 2 if low else t * min(0.5, max(0.1, start / (start - at)))
-        else:
-            low, t = t, (t + high) / 2
-    return t
+    return line_search(slope, slope(0.0))
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #nm012

@@ -6,6 +6,7 @@
 import numpy as np
 
 from ...base.limits import require_memory
+from ...base.numerics import conjugate_gradients
 from ...base.validation import as_matrix, require_columns
 from ...kernels.objects import as_places
 from ...paths.spectral import SpectralPath, scale_of
@@ -13,7 +14,6 @@ from ...problems.certificate import Solution
 from ...problems.label_ranking import label_spectrum
 from ...problems.rankrls import decomposed
 from ...registry.solver import Solver
-from .sparse import conjugate_gradients
 
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k004
@@ -90,11 +90,11 @@ def iterated_labels(problem, lam):
     )
     t = graph.root_transposed(problem.target.Y)
     enough = SMALL**2 * np.sum(t * t)
-    c, count = conjugate_gradients(
+    c, count, _ = conjugate_gradients(
         product,
         t,
         CompletePreconditioner(problem, lam),
-        lambda c, r: np.sum(r * r) <= enough,
+        lambda c, r, _: np.sum(r * r) <= enough,
         MAX_PRODUCTS,
     )
     return graph.root(c), count

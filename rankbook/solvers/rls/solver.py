@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from ...base.limits import require_memory
+from ...base.numerics import conjugate_gradients
 from ...base.validation import as_count
 from ...kernels.items import dense, matvec, rmatvec
 from ...paths.spectral import SpectralPath, WeightPath, refined_weights
@@ -15,15 +16,15 @@ from ...problems.certificate import Solution
 from ...problems.rankrls import (
     Spectrum,
     decomposed,
+    direct_solution,
     normal_equations,
-    refined_solution,
-    scaled_solver,
+    normal_solution,
+    normal_solver,
 )
-from ...registry.solver import Solver
+from ...registry.solver import Solver, is_kind
 from .sparse import (
     NystroemPreconditioner,
     SinglePreconditioner,
-    conjugate_gradients,
     iterated_coefficients,
     root_target,
 )
@@ -43,7 +44,7 @@ def item_coefficients(problem, lam):
     """The coefficients (n, k) of the items at one lam, by Cholesky, or None. O(n^3 / 3)."""
     n, graph, K = problem.n_items, problem.graph, problem.gram
     _require(16 * n * n, f"the Cholesky factor of the kernel of {n:,} items")
-    c = refined_solution(
+    c = normal_solution(
         graph.between_roots(K),
         root_target(problem),
         lam,
@@ -74,6 +75,8 @@ def weight_spectrum(problem):
 
 def weight_equations(problem):
     """X' L X (d, d) and X' L y (d, k) of a linear problem. O(n d^2), or O(n d + d nnz)."""
+    if is_kind(problem, "StatisticsProblem"):
+        return problem.G, problem.g
     X, d = problem.X, problem.X.shape[1]
     if problem.storage == "float64":
         return normal_equations(problem, X, d)
@@ -84,7 +87,9 @@ def weight_equations(problem):
 
 def uses_weights(problem):
     """Whether the space of the weights is the smaller one."""
-    return problem.is_factored and problem.X.shape[1] < problem.n_items
+    return is_kind(problem, "StatisticsProblem") or (
+        problem.is_factored and problem.X.shape[1] < problem.n_items
+    )
 
 
 COLUMNS = 64  # columns of sparse items that are made dense at a time
@@ -104,13 +109,12 @@ def iterated_weights(problem, lam):
     curvature = np.sum(z * laplacian(z)) / z.size
     diagonal = (lam + curvature / problem.feature_units**2)[:, None]
 
-    def is_enough(w, r):
+    def is_enough(w, r, _):
         objective = zero - np.sum(w * (g + r))
         return np.sum(r * r) <= lam * GAP_TOL * max(1.0, objective)
 
     product = lambda w: rmatvec(X, laplacian(matvec(X, w))) + lam * w
-    w, count = conjugate_gradients(product, g, lambda r: r / diagonal, is_enough, MAX_PRODUCTS)
-    return w, count, count < MAX_PRODUCTS
+    return conjugate_gradients(product, g, lambda r: r / diagonal, is_enough, MAX_PRODUCTS)
 
 
 # %% ../../../nbs/solvers/rls/solver.ipynb #c010
@@ -152,7 +156,7 @@ class RLSSolver(Solver):
 
     name = "rls"
     signed_margins = True
-    problems = ("RankRLSProblem",)
+    problems = ("RankRLSProblem", "StatisticsProblem")
     storages = frozenset({"float64", "float32", "csr"})
     provides = frozenset({"solve", "path"})
     exact = True
@@ -177,6 +181,10 @@ class RLSSolver(Solver):
 
     def solve(self, problem, lam):
         """The solution at one lam > 0."""
+        if is_kind(problem, "StatisticsProblem"):
+            w = direct_solution(*weight_equations(problem), lam)
+            info = dict(form="primal", by="Cholesky")
+            return Solution(problem, lam, w[:, 0] if problem.is_flat else w, info=info)
         directions, n = self.directions, problem.n_items
         is_iterated = problem.graph.kind != "weighted" and problem.storage != "csr" and n > LARGE
         precondition = None
@@ -203,7 +211,7 @@ class RLSSolver(Solver):
                 info["advice"] = "A larger lam is needed, or features of similar size."
             return Solution(problem, lam, weights=w[:, 0] if problem.is_flat else w, info=info)
         if uses_weights(problem):
-            inverse = scaled_solver(weight_equations(problem)[0], lam)
+            inverse = normal_solver(weight_equations(problem)[0], lam)
             if inverse is not None:
                 found = dict(weights=refined_weights(problem, inverse, lam))
         elif (coef := item_coefficients(problem, lam)) is not None:
@@ -225,6 +233,8 @@ class RLSSolver(Solver):
         `lam_min` makes no difference.
         """
         info = dict(form=form_of(problem))
+        if is_kind(problem, "StatisticsProblem"):
+            return SpectralPath(problem, weight_spectrum(problem)[0], info)
         if uses_weights(problem):
             return WeightPath(problem, *weight_spectrum(problem), info)
         return SpectralPath(problem, item_spectrum(problem), info)

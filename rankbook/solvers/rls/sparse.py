@@ -7,14 +7,20 @@ from itertools import count as count_from
 
 import numpy as np
 
+from ...base.numerics import conjugate_gradients
 from ...base.progress import progress_bar
 from ...kernels.basis import item_blocks
 from ...kernels.nystroem import find_subspace
 from ...kernels.tiles import TILE, KernelTiles
 from ...paths.spectral import SpectralPath
 from ...problems.certificate import Solution
-from ...problems.rankrls import basis_solution, basis_spectrum, normal_equations, whitened
-from ...registry.solver import Solver
+from ...problems.rankrls import (
+    basis_spectrum,
+    direct_solution,
+    normal_equations,
+    whitened,
+)
+from ...registry.solver import Solver, is_kind
 
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #d004
@@ -91,28 +97,6 @@ class SinglePreconditioner:
         return cho_solve(self.factor, short, check_finite=False) * (size / self.unit)
 
 
-# %% ../../../nbs/solvers/rls/sparse.ipynb #d007
-def conjugate_gradients(product, t, precondition, is_enough, most):
-    """c (n, k) with product(c) = t, and the number of products; columns are solved in parallel.
-
-    It ends when `is_enough(c, r)` for the residual r, or after `most` products.
-    """
-    c, r = np.zeros_like(t), t.copy()
-    z = precondition(r)
-    p, rz = z, np.sum(r * z, axis=0)
-    for count in range(most):
-        if is_enough(c, r):
-            return c, count
-        w = product(p)
-        curvature = np.sum(p * w, axis=0)
-        step = np.divide(rz, curvature, out=np.zeros_like(rz), where=curvature > 0)
-        c, r = c + step * p, r - step * w
-        z = precondition(r)
-        before, rz = rz, np.sum(r * z, axis=0)
-        p = z + np.divide(rz, before, out=np.zeros_like(rz), where=before > 0) * p
-    return c, most
-
-
 # %% ../../../nbs/solvers/rls/sparse.ipynb #d010
 GAP_TOL = 1e-9  # relative gap to stop at
 MAX_PRODUCTS = 1000  # largest number of products
@@ -135,7 +119,7 @@ def iterated_coefficients(problem, lam, precondition, progress=False):
     t = root_target(problem)
     start, rounding = np.sum(t * product(t)), (4 * np.finfo(float).eps) ** 2 * np.sum(t * t)
 
-    def is_enough(c, r):
+    def is_enough(c, r, _):
         least = lam * max(1.0, lam * np.sum(t * c))
         square = np.sum(r * r)
         return square <= rounding or 2 * precondition.largest * square <= GAP_TOL * min(
@@ -149,8 +133,9 @@ def iterated_coefficients(problem, lam, precondition, progress=False):
             tell(next(counted), f"lam = {lam:.3g}")
             return product(v) + lam * v
 
-        c, count = conjugate_gradients(told, t, precondition, is_enough, MAX_PRODUCTS)
-    return graph.root(c), count + 1, count < MAX_PRODUCTS
+        found = conjugate_gradients(told, t, precondition, is_enough, MAX_PRODUCTS)
+    c, count, is_solved = found
+    return graph.root(c), count + 1, is_solved
 
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c004
@@ -159,6 +144,8 @@ def basis_equations(problem):
 
     O(n r^2) and the kernel; memory O(r^2) and a block of at most BLOCK numbers.
     """
+    if is_kind(problem, "StatisticsProblem"):
+        return problem.G, problem.g
     from scipy.linalg import solve_triangular
 
     r, (C, dropped) = problem.landmarks.shape[0], problem.basis_factor
@@ -194,7 +181,7 @@ class SparseRLSSolver(Solver):
     """
 
     name = "sparse-rls"
-    problems = ("RankRLSProblem",)
+    problems = ("RankRLSProblem", "StatisticsProblem")
     storages = frozenset({"float64", "float32", "csr"})
     provides = frozenset({"solve", "path"})
     exact = True
@@ -211,9 +198,10 @@ class SparseRLSSolver(Solver):
 
     def solve(self, problem, lam):
         """The solution at one lam > 0, by Cholesky."""
-        coef = basis_solution(*basis_equations(problem), problem.basis_factor[0], lam)
-        coef = coef[:, 0] if problem.is_flat else coef
-        return Solution(problem, lam, coef, info=details(problem))
+        coef = direct_solution(*basis_equations(problem), lam, problem.basis_factor[0])
+        return Solution(
+            problem, lam, coef[:, 0] if problem.is_flat else coef, info=details(problem)
+        )
 
     def path(self, problem, lam_min=None):
         """The :class:`rankbook.paths.spectral.SpectralPath` of all solutions.

@@ -1,0 +1,176 @@
+"""Cholesky factors, refinement, conjugate gradients and a line search that several methods use."""
+
+import numpy as np
+
+
+def pivoted_cholesky(A, tol):
+    """Compute L (n, r) and an order (n,) with A[order][:, order] = L L' up to `tol`.
+
+    A (n, n) is positive semi-definite. The r pivots come first in the order: each has the largest
+    remaining diagonal entry, which is above `tol`. The first r rows of L are lower triangular.
+    O(n r^2).
+
+    Examples
+    --------
+    >>> L, order = pivoted_cholesky(np.array([[1.0, 1, 0], [1, 1, 0], [0, 0, 4]]), 1e-12)
+    >>> L.shape, order.tolist()
+    ((3, 2), [2, 0, 1])
+    """
+    from scipy.linalg.lapack import dpstrf
+
+    factor, order, rank, _ = dpstrf(A, lower=1, tol=tol)
+    return np.tril(factor)[:, :rank], order - 1
+
+
+PANEL = 512  # columns of a factor in a call of LAPACK, because Ctrl-C waits for the end of the call
+
+
+def cholesky_in_place(A):
+    """Replace the lower triangle of a symmetric matrix (k, k) by its lower Cholesky factor.
+
+    Raise a LinAlgError if the matrix is not positive definite. The entries above the diagonal are
+    undefined afterwards. k^3 / 6 multiplications, in the precision of A.
+    """
+    from scipy.linalg import get_blas_funcs, get_lapack_funcs
+
+    (potrf,), (trsm,) = get_lapack_funcs(["potrf"], [A]), get_blas_funcs(["trsm"], [A])
+    for i in range(0, len(A), PANEL):
+        j = min(i + PANEL, len(A))
+        for k in range(i, len(A), 4 * PANEL):
+            A[k : k + 4 * PANEL, i:j] -= A[k : k + 4 * PANEL, :i] @ A[i:j, :i].T
+        corner, failed = potrf(A[i:j, i:j].T, lower=0, clean=0)
+        if failed:
+            raise np.linalg.LinAlgError("the matrix is not positive definite")
+        A[i:j, i:j] = corner.T
+        if j < len(A):
+            A[j:, i:j] = trsm(1, corner, A[j:, i:j].T, lower=0, trans_a=1).T
+
+
+def cholesky_solver(A, rtol=0.0):
+    """Return the function from v, (n,) or (n, k), to A^-1 v; None if A is singular to rounding.
+
+    A (n, n) is symmetric and is overwritten. It is scaled to a unit diagonal, and is also singular
+    if a squared pivot is then at most `rtol`. O(n^3 / 6).
+
+    Examples
+    --------
+    >>> cholesky_solver(np.array([[4.0, 2], [2, 3]]))(np.array([8.0, 8])).tolist()
+    [1.0, 2.0]
+    """
+    from scipy.linalg import cho_solve
+
+    diagonal = A.diagonal()
+    unit = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    A *= unit
+    A *= unit[:, None]
+    try:
+        cholesky_in_place(A)
+    except np.linalg.LinAlgError:
+        return None
+    if not np.square(A.diagonal()).min(initial=np.inf) > rtol:
+        return None
+    scaled = lambda v: (unit * v.T).T
+    return lambda v: scaled(cho_solve((A.T, False), scaled(v), check_finite=False))
+
+
+def refine(solve, residual, x, steps=10):
+    """Add solve(residual(x)) to x, (n,) or (n, k), until the steps no longer halve.
+
+    There are at most `steps` steps, and none after one of the size of a rounding error.
+
+    Examples
+    --------
+    >>> float(refine(lambda r: r / 3.01, lambda x: 1 - 3 * x, np.zeros(1))[0])
+    0.3333333333333333
+    """
+    size, last = lambda v: np.abs(v).max(axis=0, initial=0.0), np.inf
+    for _ in range(steps):
+        step = solve(residual(x))
+        now = size(step)
+        if not np.all(now <= last / 2):
+            break
+        x, last = x + step, now
+        if np.all(now <= np.finfo(float).eps * size(x)):
+            break
+    return x
+
+
+def conjugate_gradients(product, b, precondition, is_enough, most):
+    """Solve product(x) = b, (n,) or (n, k); columns are solved in parallel.
+
+    Parameters
+    ----------
+    product, precondition : callable
+        The product with a positive definite matrix, and with an approximate inverse.
+    b : ndarray of shape (n,) or (n, k)
+    is_enough : callable
+        Whether x, the residual r and r'P^-1 r of each column are good enough.
+    most : int
+        Largest number of products.
+
+    Returns
+    -------
+    x : ndarray of the shape of b
+    count : int
+        Number of products.
+    is_solved : bool
+        False after `most` products, or if rounding errors prevent a smaller residual.
+
+    Examples
+    --------
+    >>> A, enough = np.array([[2.0, 1], [1, 3]]), lambda x, r, square: square < 1e-20
+    >>> x, count, _ = conjugate_gradients(A.__matmul__, np.array([4.0, 7]), np.copy, enough, 9)
+    >>> x.round(12).tolist(), count
+    ([1.0, 2.0], 2)
+    """
+    dot = np.dot if b.ndim == 1 else lambda u, v: np.einsum("ij,ij->j", u, v)
+    share = lambda u, v: np.divide(u, v, out=np.zeros_like(u), where=v > 0)
+    x, r, p, before = np.zeros_like(b), b.copy(), 0.0, None
+    for count in range(most + 1):
+        z = precondition(r)
+        square = dot(r, z)
+        if is_enough(x, r, square):
+            return x, count, True
+        if count == most:
+            break
+        p, before = z if before is None else z + share(square, before) * p, square
+        image = product(p)
+        curvature = dot(p, image)
+        if not np.any(curvature > 0):
+            break
+        step = share(square, curvature)
+        x += step * p
+        r -= step * image
+    return x, count, False
+
+
+def line_search(slope, start, most=100):
+    """Step length t > 0 at which a slope that rises with t is at most a tenth of -`start` in size.
+
+    The first t is 1, and is accepted if the slope is negative there. The search ends after `most`
+    values, or if they are close; the result is then the largest t with a negative slope, or 0.
+
+    Parameters
+    ----------
+    slope : callable
+    start : float
+        slope(0). If it is not negative, t is 0.
+
+    Examples
+    --------
+    >>> line_search(lambda t: t - 0.25, -0.25)
+    0.25
+    """
+    low, high, t = 0.0, np.inf, 1.0
+    for _ in range(most if start < 0 else 0):
+        at = slope(t)
+        if at <= -start / 10 and (t == 1 or at >= start / 10):
+            return t
+        if at <= -start / 10:
+            low, t = t, (t + high) / 2
+        else:
+            high = t
+            t = (low + high) / 2 if low else t * min(0.5, max(0.1, start / (start - at)))
+        if low and high - low <= 1e-3 * high:
+            break
+    return low
