@@ -30,7 +30,7 @@ def refined_weights(problem, solve, lam):
     X, residual = problem.X, problem.target.residual
     step = lambda w: -(rmatvec(X, residual(matvec(X, w))) + lam * w)
     w = refine(solve, step, np.zeros((X.shape[1], problem.target.b.shape[1])))
-    return w[:, 0] if problem.is_flat else w
+    return shaped(problem, w)
 
 
 def scale_of(values):

@@ -657,9 +657,9 @@ def as_lambdas(lams):
     return as_vector("lams", np.atleast_1d(lams), minimum=0.0, strict=True)
 
 
-def shaped(problem, grid):
-    """Drop the last axis of a grid (len(lams), p, k) if y was a vector."""
-    return grid[:, :, 0] if problem.is_flat else grid
+def shaped(problem, coef):
+    """Drop the last axis of coefficients (..., k) if y was a vector."""
+    return coef[..., 0] if problem.is_flat else coef
 
 
 # %% ../../nbs/problems/rankrls.ipynb #c013a

@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 
 from ..base.errors import ArgumentError
 from ..base.limits import announce_time, require_memory, solvable
+from ..base.numerics import conjugate_gradients
 from ..base.progress import interruptible
 from ..preferences.votes import ranked
 from .certificate import Certificate
@@ -274,29 +275,17 @@ class SparseCurvature(Curvature):
         Conjugate gradients with the diagonal as preconditioner, up to the relative residual `close`
         in the norm of the preconditioner.
         """
-        n, C, tiny = self.n, self.C, np.finfo(float).tiny
+        n, C = self.n, self.C
         lam, diagonal = prior[0], (self.diagonal + prior[:n])[:, None]
 
+        def product(P):
+            return self.product(P) + lam * P
+
         def solve_some(B):
-            X, R = np.zeros(B.shape), B.copy()
-            P = R / diagonal
-            last = np.einsum("ij,ij->j", R, P)
-            enough = close**2 * last
-            for _ in range(10 * n + 100):  # rounding may leave a residual if lam is tiny
-                if not (last > enough).any():
-                    break
-                Q = self.product(P)
-                Q += lam * P
-                step = last / np.maximum(np.einsum("ij,ij->j", P, Q), tiny)
-                X += step * P
-                Q *= step
-                R -= Q
-                np.divide(R, diagonal, out=Q)
-                new = np.einsum("ij,ij->j", R, Q)
-                P *= new / np.maximum(last, tiny)
-                P += Q
-                last = new
-            return X
+            enough = close**2 * np.einsum("ij,ij->j", B, B / diagonal)
+            is_enough = lambda X, R, square: not (square > enough).any()
+            most = 10 * n + 100  # rounding may leave a residual if lam is tiny
+            return conjugate_gradients(product, B, lambda R: R / diagonal, is_enough, most)[0]
 
         def scores(B):
             parts = range(0, B.shape[1], COLUMNS)

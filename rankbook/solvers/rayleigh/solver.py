@@ -6,6 +6,7 @@
 import numpy as np
 
 from ...base.errors import ArgumentError
+from ...base.numerics import cholesky_solver
 from ...base.validation import as_positive, unknown_name
 from ...paths.spectral import ManifoldPath, lambda_path
 from ...problems.certificate import Solution
@@ -15,23 +16,14 @@ from ...registry.solver import Solver
 # %% ../../../nbs/solvers/rayleigh/solver.ipynb #c004
 def cholesky_weights(problem, lam):
     """w (p,) of equation (5). ValueError if the matrix is singular to rounding. O(p^3 / 3)."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-    A = problem.matrix + lam * np.eye(len(problem.mean_difference))
-    try:
-        factor = cho_factor(A, lower=True, check_finite=False)
-        pivots = factor[0].diagonal() ** 2
-        is_singular = pivots.min() <= len(A) * np.finfo(float).eps * pivots.max()
-    except LinAlgError:
-        is_singular = True
-    if is_singular and problem.mean_difference.any():
+    A, b = problem.matrix + lam * np.eye(len(problem.mean_difference)), problem.mean_difference
+    solve = cholesky_solver(A, len(A) * np.finfo(float).eps)
+    if solve is None and b.any():
         raise ArgumentError(
             f"lam is {lam!r}, where the matrix of equation (5) is singular to rounding",
             "a larger lam",
         )
-    if is_singular:
-        return np.zeros(len(A))
-    return cho_solve(factor, problem.mean_difference, check_finite=False)
+    return np.zeros(len(A)) if solve is None else solve(b)
 
 
 # %% ../../../nbs/solvers/rayleigh/solver.ipynb #c007

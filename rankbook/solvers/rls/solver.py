@@ -20,6 +20,7 @@ from ...problems.rankrls import (
     normal_equations,
     normal_solution,
     normal_solver,
+    shaped,
 )
 from ...registry.solver import Solver, is_kind
 from .sparse import (
@@ -184,7 +185,7 @@ class RLSSolver(Solver):
         if is_kind(problem, "StatisticsProblem"):
             w = direct_solution(*weight_equations(problem), lam)
             info = dict(form="primal", by="Cholesky")
-            return Solution(problem, lam, w[:, 0] if problem.is_flat else w, info=info)
+            return Solution(problem, lam, shaped(problem, w), info=info)
         directions, n = self.directions, problem.n_items
         is_iterated = problem.graph.kind != "weighted" and problem.storage != "csr" and n > LARGE
         precondition = None
@@ -195,27 +196,24 @@ class RLSSolver(Solver):
                 _require(5 * n * n, f"the Cholesky factor of the kernel of {n:,} items")
                 with suppress(ArithmeticError):  # too few digits: the direct method follows
                     precondition = SinglePreconditioner(problem, lam)
-        if precondition is not None:
-            coef, count, is_enough = iterated_coefficients(
-                problem, lam, precondition, self.progress
-            )
-            info = dict(form="dual", by="conjugate gradients", products=count)
-            if not is_enough:
-                info["advice"] = "More directions, or a larger lam, are needed."
-            return Solution(problem, lam, coef[:, 0] if problem.is_flat else coef, info=info)
         found = answer = None  # if the matrix is singular
-        if problem.storage == "csr" and min(problem.X.shape) > LARGEST:
-            w, count, is_enough = iterated_weights(problem, lam)
-            info = dict(form="primal", by="conjugate gradients", products=count)
-            if not is_enough:
-                info["advice"] = "A larger lam is needed, or features of similar size."
-            return Solution(problem, lam, weights=w[:, 0] if problem.is_flat else w, info=info)
+        if precondition is not None:
+            found = iterated_coefficients(problem, lam, precondition, self.progress)
+            form, name, advice = "dual", "coef", "More directions, or a larger lam, are needed."
+        elif problem.storage == "csr" and min(problem.X.shape) > LARGEST:
+            found, form, name = iterated_weights(problem, lam), "primal", "weights"
+            advice = "A larger lam is needed, or features of similar size."
+        if found is not None:
+            coef, count, is_solved = found
+            info = dict(form=form, by="conjugate gradients", products=count)
+            info |= {} if is_solved else dict(advice=advice)
+            return Solution(problem, lam, info=info, **{name: shaped(problem, coef)})
         if uses_weights(problem):
             inverse = normal_solver(weight_equations(problem)[0], lam)
             if inverse is not None:
                 found = dict(weights=refined_weights(problem, inverse, lam))
         elif (coef := item_coefficients(problem, lam)) is not None:
-            found = dict(coef=coef[:, 0] if problem.is_flat else coef)
+            found = dict(coef=shaped(problem, coef))
         if found is not None:
             info = dict(form=form_of(problem), by="Cholesky")
             answer = Solution(problem, lam, **found, info=info)

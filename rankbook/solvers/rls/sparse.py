@@ -18,6 +18,7 @@ from ...problems.rankrls import (
     basis_spectrum,
     direct_solution,
     normal_equations,
+    shaped,
     whitened,
 )
 from ...registry.solver import Solver, is_kind
@@ -199,9 +200,7 @@ class SparseRLSSolver(Solver):
     def solve(self, problem, lam):
         """The solution at one lam > 0, by Cholesky."""
         coef = direct_solution(*basis_equations(problem), lam, problem.basis_factor[0])
-        return Solution(
-            problem, lam, coef[:, 0] if problem.is_flat else coef, info=details(problem)
-        )
+        return Solution(problem, lam, shaped(problem, coef), info=details(problem))
 
     def path(self, problem, lam_min=None):
         """The :class:`rankbook.paths.spectral.SpectralPath` of all solutions.
