@@ -8,7 +8,6 @@ from itertools import count
 import numpy as np
 
 from ...base.limits import available_memory, require_memory
-from ...base.numerics import line_search
 from ...base.progress import progress_bar
 from ...base.validation import as_count, as_positive
 from ...kernels.nystroem import find_subspace
@@ -166,13 +165,18 @@ def step_length(problem, lam, answer, b, lifted, derivative):
 
     O(n log n) for each t that is tried.
     """
+    from scipy.optimize import brentq
+
     flat, bent = lam * float(answer.coef @ lifted), lam * float(b @ lifted)
 
     def slope(t):
         sums = problem.summed.evaluate(answer.scores + t * lifted, derivative)
         return flat + t * bent - float(sums.score_gradient @ lifted)
 
-    return line_search(slope, slope(0.0))
+    start = slope(0.0)
+    if not start < 0:
+        return 0.0
+    return 1.0 if slope(1.0) <= -start / 10 else brentq(slope, 0.0, 1.0, xtol=1e-9, rtol=0.02)
 
 
 def without_null_space(problem, lam, tol, answer):
