@@ -641,13 +641,13 @@ PREFERENCES = [
         "query_weight in numbers for blocks",
         lambda: rb.RankRLS(kernel="linear", query_weight=[1.0]).fit(iter([(X, Y)])),
         ValueError,
-        "^query_weight holds numbers and X is a block, .*expected 'equal'",
+        "^query_weight holds numbers and X is a block, .*expected None or 'equal'",
     ),
     (
         "query_weight in numbers for partial_fit",
         lambda: rb.OnlineRankSVM(query_weight=[1.0, 2.0]).partial_fit(X, Y, QID),
         ValueError,
-        "^query_weight holds numbers and partial_fit .*expected None or 'equal'",
+        "^query_weight holds numbers and X is a block, .*expected None or 'equal'",
     ),
     (
         "query_weight beside preferences for RankRLS",

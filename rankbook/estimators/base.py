@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import RegressorTags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
-from ..base.errors import ArgumentError, Assumption, a_type
+from ..base.errors import ArgumentError, Assumption
 from ..base.estimator import Function
-from ..base.limits import refuse_huge, warn, within_memory
+from ..base.limits import warn, within_memory
 from ..base.progress import interruptible, telling_compilation
 from ..base.tables import as_html, columns_of
 from ..base.types import Items
@@ -28,190 +28,35 @@ from ..base.validation import (
     as_choice,
     as_count,
     as_flag,
-    as_items,
     as_jobs,
-    as_matrix,
-    as_numbers,
     as_positive,
     as_vector,
-    refuse_text,
     require_same_rows,
-    text_in,
 )
-from ..data.blocks import BlocksLike
-from ..data.dask import DaskBlocks, dask_blocks, is_dask
+from ..data.dask import is_dask
 from ..kernels.basis import METHODS
 from ..kernels.kernel import Kernel
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import RULES
-from ..kernels.objects import ObjectKernel
 from ..metrics.models import with_advantages
 from ..metrics.pairs import disagreement
 from ..metrics.queries import RankedLists, UndefinedMetric, as_known
 from ..metrics.scorers import refuse_without_ids
-from ..preferences.events import column_names, index_of, is_numbered, is_table
-from ..preferences.graph import Preferences, as_preferences, of_rows, survival_target
-from ..preferences.names import refuse_pair_features
+from ..preferences.events import index_of, is_numbered
+from ..preferences.graph import Preferences, survival_target
 from ..preferences.orders import Orders
-from ..preferences.sums import weighs_nothing
 from ..problems.certificate import Certificate, Solution
 from ..problems.losses import PENALTIES
 from ..problems.ranksvm import as_loss
 from ..problems.scale import default_lam
-from ..registry.solver import with_options
 from ..selection.folds import BY
 from .calibration import PairProbabilities
 from .saving import Savable
+from .training import read_items, read_preferences, refuse_lengths
 
 # %% ../../nbs/estimators/base.ipynb #bp01
 PreferencesLike = Preferences | ArrayLike | Any  # see as_preferences
-
-
-# %% ../../nbs/estimators/base.ipynb #et04
-def weighted_preferences(y, qid, graph, sample_weight, query_weight=None):
-    """Preferences from scores, with the products of item weights as weights of the pairs.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-    qid : array-like of shape (n,) or None
-    graph : {"full", "star"}
-    sample_weight : array-like of shape (n,) or None
-        Item weights >= 0.
-    query_weight : None, "equal" or array-like of shape (q,)
-        Total weight of the preferences of each query, item weights included.
-
-    Returns
-    -------
-    Preferences
-
-    Raises
-    ------
-    ValueError
-        If there is no preference, a weight is negative, or all are zero.
-    """
-    prefs = Preferences.from_scores(y, qid, graph)
-    if len(prefs) == 0:
-        raise ArgumentError(
-            "y has no preference: all scores are equal in every query", "at least one preference"
-        )
-    if sample_weight is None:
-        return prefs if query_weight is None else prefs.query_weighted(query_weight)
-    weight = item_weights(sample_weight, prefs.n_items)
-    prefs = prefs if (weight == 1).all() else prefs.item_weighted(weight)
-    return prefs if query_weight is None else prefs.query_weighted(query_weight)
-
-
-def item_weights(sample_weight, n):
-    """Item weights (n,) >= 0, at least one of them positive."""
-    weight = as_vector("sample_weight", sample_weight, n, minimum=0.0)
-    refuse_huge("sample_weight", weight)
-    if not weight.any():
-        raise ArgumentError("sample_weight is zero for every item", "at least one positive weight")
-    return weight
-
-
-# %% ../../nbs/estimators/base.ipynb #et31
-def read_target(y, qid=None, sample_weight=None, preferences=None):
-    """Convert a target y that may be preferences to y, qid, sample_weight and preferences.
-
-    The target contains scores, or is Preferences, Orders, a structured array of survival times as
-    in scikit-survival, with strata as qid, or a table of pairs with the columns winner and loser.
-
-    Raises
-    ------
-    ValueError
-        If y contains preferences and another argument repeats their contents, or if y is another
-        table with text and at least two columns.
-    """
-    if (survival := survival_target(y, qid, sample_weight)) is not y:
-        y, qid, sample_weight = survival, None, None
-    names = column_names(y) if is_table("y", y) else ()
-    are_pairs = {"winner", "loser"} <= set(names)
-    if not are_pairs and not isinstance(y, Preferences | Orders):
-        if len(names) > 1 and (text := text_in(as_array("y", y))):
-            raise ArgumentError(
-                f"y has the columns {', '.join(map(repr, names))}, with text ({text})",
-                "scores, or the columns winner and loser",
-                "Pass pairs of names as preferences=, or by rb.Preferences.from_pairs.",
-            )
-        return y, qid, sample_weight, preferences
-    if preferences is not None:
-        raise ArgumentError(f"y is {a_type(y)} and preferences is given", "one of them")
-    if are_pairs:
-        return None, qid, sample_weight, y
-    plain = y.is_counted and y.level_weight is None and y.better_weight is y.worse_weight
-    if not plain or y.scores is None:
-        return None, qid, sample_weight, y
-    for name, given in (("qid", qid), ("sample_weight", sample_weight)):
-        if given is not None:
-            raise ArgumentError(
-                f"{name} is given and y is a Preferences, which has its own", "None"
-            )
-    return y.scores, y.queries, y.better_weight, None
-
-
-# %% ../../nbs/estimators/base.ipynb #et07
-def given_preferences(
-    preferences, X, may_be_empty=False, pair_features=False, orders=False, **others
-):
-    """Preferences between the rows of X. They replace `others`, which must be None.
-
-    Parameters
-    ----------
-    preferences : Preferences, Orders or pairs
-        See :func:`rankbook.preferences.graph.as_preferences`.
-    X : the items as passed by the caller
-    may_be_empty : bool, default False
-        Whether all weights may be 0.
-    pair_features : bool, default False
-        Whether the preferences may have features of pairs.
-    orders : bool, default False
-        Whether orders are accepted.
-
-    Returns
-    -------
-    Preferences
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the preferences have another type or refer to other items, if another target is given,
-        or if no weight is positive, unless `may_be_empty`.
-    """
-    beside = [name for name, value in others.items() if value is not None]
-    if beside:
-        raise ArgumentError(
-            f"preferences and {beside[0]} are both given",
-            "y, qid and sample_weight, or preferences alone",
-        )
-    if isinstance(preferences, Orders):
-        if not orders:
-            raise ArgumentError(
-                "y holds orders",
-                "scores or preferences",
-                "RankSVM(loss='plackett-luce') takes orders.",
-            )
-        preferences = of_rows(preferences, X, "preferences", "X")
-    else:
-        preferences = as_preferences(preferences, X)
-    if not pair_features:
-        refuse_pair_features(preferences, "preferences")
-    if not may_be_empty and (len(preferences) == 0 or weighs_nothing(preferences)):
-        if preferences.survival is not None:
-            raise ArgumentError(
-                "y has no comparable pair of survival times",
-                "at least one event before another time",
-            )
-        if isinstance(preferences, Orders):
-            raise ArgumentError("y has no choice among two items or more", "at least one")
-        raise ArgumentError(
-            f"preferences has {len(preferences)} preferences, none of positive weight",
-            "at least one",
-        )
-    return preferences
-
 
 # %% ../../nbs/estimators/base.ipynb #sh04
 CONTAINERS = ("default", "pandas", "polars")
@@ -521,67 +366,6 @@ def keeping_features(fit: Function) -> Function:
     return safely
 
 
-# %% ../../nbs/estimators/base.ipynb #r001
-def require_target(y, accepted):
-    """Raise a ValueError if y is None, with the text that scikit-learn's checks expect."""
-    if y is None:
-        raise ArgumentError("requires y to be passed, but the target y is None", accepted)
-
-
-BLOCKS_GO = (
-    "Blocks are accepted by fit of RankSVM, RankRLS and RankRLSCV, and by "
-    "rankbook.metrics.over_blocks."
-)
-
-
-def refuse_blocks(X, advice=BLOCKS_GO):
-    """Raise an error if X is blocks, with a list of the methods that accept them."""
-    if isinstance(X, BlocksLike):
-        raise ArgumentError(f"X is {type(X).__name__}", "an array of shape (n, d)", advice)
-
-
-# %% ../../nbs/estimators/base.ipynb #c013
-def refuse_data(X, y=None, columns=1, labels=False):
-    """Reject text, a third dimension, and y of another length or with too many columns.
-
-    scikit-learn would not name the argument, or would convert the text to numbers. With `labels`,
-    y may have any entries and columns.
-    """
-    refuse_text("X", X)
-    X = X if hasattr(X, "shape") else as_array("X", X)
-    # scikit-learn's estimator checks expect the second sentences
-    if len(X.shape) != 2:
-        raise ArgumentError(
-            f"X has shape {X.shape}",
-            "a matrix of shape (n, d)",
-            "Reshape your data by X.reshape(-1, 1) if there is one feature, or "
-            "X.reshape(1, -1) if there is one item.",
-        )
-    y = None if y is None else as_array("y", y)
-    for name, A in (("X", X), ("y", y)):
-        if getattr(getattr(A, "dtype", None), "kind", "f") == "c":
-            raise ValueError(f"{name} has complex entries. Complex data not supported.")
-    if y is None:
-        return
-    if y.ndim not in (1, 2):
-        raise ArgumentError(f"y has shape {y.shape}", "shape (n,)")
-    if not labels:
-        y = as_numbers("y", y)
-        if y.ndim == 2 and columns and y.shape[1] > columns:
-            advice = "Pass a time and an event as rb.Preferences.from_survival(time, event)."
-            is_pair = 2 in y.shape
-            raise ArgumentError(f"y has shape {y.shape}", "shape (n,)", advice * is_pair)
-        as_vector("y", y.ravel())
-    refuse_lengths(X, y)
-
-
-def refuse_lengths(X, y):
-    """Raise a ValueError unless there is an entry of y for each row of X."""
-    rows, entries = (A.shape[:1] if hasattr(A, "shape") else np.shape(A)[:1] for A in (X, y))
-    if rows and entries and rows != entries:
-        raise ArgumentError(f"y has {entries[0]} entries and X has {rows[0]} rows", "equal numbers")
-
-
 # %% ../../nbs/estimators/base.ipynb #c013s
 def finite_scores(predict, X):
     """Compute the scores of items by a function; raise a ValueError if they overflow."""
@@ -612,7 +396,8 @@ class Ranker(PairProbabilities, Shown):
     by_query_: bool
     n_features_in_: int
 
-    loss, approximate_kernel, stores = "hinge", None, False  # default for all estimators
+    # defaults for all estimators; `stores` names the formats of items besides float64 arrays
+    loss, approximate_kernel, stores = "hinge", None, ()
 
     @within_memory("predict", "predict fewer items at a time")
     def predict(self, X: Items) -> np.ndarray:
@@ -627,7 +412,7 @@ class Ranker(PairProbabilities, Shown):
                 return X.map_partitions(self._part_scores, meta=("score", float))
             one = X.rechunk({1: -1})
             return one.map_blocks(self._part_scores, drop_axis=1, dtype=float, meta=np.empty(0))
-        items = self._read_items(X, reset=False)
+        items = read_items(self, X, reset=False)
         names = vars(self).get("label_names_")
         return self._contained(finite_scores(self.function_.predict, items), X, names)
 
@@ -734,8 +519,7 @@ class Ranker(PairProbabilities, Shown):
         """
         beside = dict(qid=qid, sample_weight=sample_weight)
         if preferences is not None:
-            takes = dict(pair_features=True, orders=True)
-            y = given_preferences(preferences, X, **takes, y=y, **beside)
+            y = read_preferences(preferences, X, ("orders", "pair features"), dict(y=y, **beside))
             qid = sample_weight = None
         else:
             if y is None:
@@ -754,87 +538,12 @@ class Ranker(PairProbabilities, Shown):
         tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         tags.target_tags.required = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self._takes_sparse()
+        tags.input_tags.sparse = "csr" in self.stores and self.kernel == "linear"
         return tags
-
-    def _takes_sparse(self):
-        return self.stores and self.kernel == "linear"
 
     def _kernel(self, gamma):
         """The kernel of the estimator's parameters, with one gamma."""
         return Kernel(self.kernel, gamma, self.degree, self.coef0)
-
-    def _read_items(self, X, y=None, reset=True, finite=True):
-        """Check items (n, d), and scores (n,) if given, by scikit-learn and then by our checks.
-
-        scikit-learn's checks do not report the place of the first NaN, or the column with text.
-        Without `finite`, the problem checks the entries of X.
-        """
-        refuse_blocks(X)
-        if isinstance(self.kernel, ObjectKernel):
-            try:
-                np.asarray(X, dtype=float)
-            except (TypeError, ValueError):
-                raise ArgumentError(
-                    "X holds objects, and kernel knows them by numbers",
-                    "kernel.items, or kernel.add(objects) for new ones",
-                ) from None
-        refuse_data(X, y)
-        options = dict(ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
-        check = as_matrix
-        if self._takes_sparse():
-            check, options["accept_sparse"] = as_items, "csr"
-            name = with_options(getattr(self, "solver", "auto"), {})[0]
-            # with few items the solution is exact, in float64
-            large = ("auto",) if getattr(X, "shape", (0,))[:1] > (2000,) else ()
-            if hasattr(X, "tocsr") or (
-                isinstance(name, str) and name in ("newton", "subgradient", *large)
-            ):
-                options["dtype"] = [np.float64, np.float32]
-        if y is None:
-            X = validate_data(self, X, **options)
-            return check("X", X) if finite else X
-        X, y = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2, **options)
-        if finite:
-            X = check("X", X)
-            refuse_huge("X", X)
-        return X, as_vector("y", y, X.shape[0])
-
-    def _fit_dask(self, X, y, qid=None, sample_weight=None, preferences=None):
-        """Fit to Dask collections, see :func:`rankbook.dask_blocks`."""
-        if preferences is not None:
-            raise ArgumentError(
-                "preferences are given and X is a collection of Dask", "scores y with Dask"
-            )
-        require_target(y, "scores of shape (n,)")
-        blocks = dask_blocks(X, y, qid, sample_weight)
-        try:
-            return self.fit(blocks)
-        except BaseException:  # including an interrupt
-            if isinstance(blocks, DaskBlocks):
-                blocks.release()
-            raise
-
-    def _begin_blocks(self, given, **accepted):
-        """Reject other arguments with blocks, and options that are not sums over queries."""
-        for name, value in given.items():
-            if value is not None:
-                raise ArgumentError(
-                    f"{name} is given and X holds blocks, which have scores, ids and weights of "
-                    "their own",
-                    "X alone",
-                )
-        for name, wanted in accepted.items():
-            value = getattr(self, name)
-            if not (value is wanted or isinstance(value, str) and value == wanted):
-                raise ArgumentError(
-                    f"{name} is {value!r} and X holds blocks", f"{wanted!r} with blocks"
-                )
-        weight = getattr(self, "query_weight", None)
-        if not (weight is None or isinstance(weight, str) and weight == "equal"):
-            raise ArgumentError(
-                f"query_weight is {weight!r} and X holds blocks", "None or 'equal' with blocks"
-            )
 
     def _keep_blocks(self, found, facts):
         """Set the results of a fit to blocks, with names of features if the blocks have them."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
@@ -27,7 +27,6 @@ from ..base.validation import (
     as_vector,
     require_columns,
     require_same_rows,
-    shown,
     text_in,
     unknown_name,
 )
@@ -54,11 +53,9 @@ from .base import (
     keeping_features,
     one_of,
     or_none,
-    refuse_data,
-    refuse_lengths,
-    require_target,
     share_met,
 )
+from .training import read_items, refuse_lengths, require_target
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e004
 METHODS = {"rankrls": LabelRankRLSProblem, "ranksvm": LabelRankSVMProblem}
@@ -252,6 +249,7 @@ class LabelRanker(Ranker):
     label_names_: np.ndarray
     pair_coef_: np.ndarray
     labels_: Any
+    stores = ("csr",)
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
@@ -324,16 +322,8 @@ class LabelRanker(Ranker):
         """
         kind = METHODS[as_choice("method", self.method, METHODS)]
         require_target(y, "scores of shape (n, k)")
-        refuse_data(X)
-        is_sparse = self._takes_sparse() and "csr"
-        if hasattr(X, "tocsr") and not is_sparse:
-            raise ArgumentError(
-                f"X is a sparse matrix and kernel is {shown(self.kernel)}",
-                "kernel='linear' or a dense array",
-            )
-        options = dict(ensure_all_finite=False, dtype=np.float64, order="C")
-        X = validate_data(self, X, accept_sparse=is_sparse, **options)
-        X = as_items("X", X) if is_sparse else as_matrix("X", X)
+        X = read_items(self, X)
+        X = X.astype(np.float64, copy=False)
         refuse_long_table(X, y)
         table, y = y, as_label_scores(y)
         names = names_of("y", getattr(table, "columns", ()))
@@ -375,9 +365,6 @@ class LabelRanker(Ranker):
     def _answer(self, problem):
         """The solution, and attributes on the choice of lambda."""
         return solve(problem, self.lam, self.solver), {}
-
-    def _takes_sparse(self):
-        return isinstance(self.kernel, str) and self.kernel == "linear"
 
     def _read_labels(self, labels, k, names):
         """The label kernel as argument of a problem, and attributes of the labels named by y."""
@@ -477,7 +464,7 @@ class LabelRanker(Ranker):
         coef = self.pair_coef_ @ cross.T
         name = "coef" if isinstance(self.function_, KernelFunction) else "weights"
         function = replace(self.function_, **{name: coef})
-        scores = finite_scores(function.predict, self._read_items(X, reset=False))
+        scores = finite_scores(function.predict, read_items(self, X, reset=False))
         return self._contained(scores, X, names_of("labels", index_of(labels)))
 
     def rank(self, X: Items, random_state: Seed = None, labels: Items | None = None) -> np.ndarray:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import RegressorTags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
@@ -38,14 +38,11 @@ from .base import (
     Ranker,
     Shown,
     finite_scores,
-    given_preferences,
     keeping_features,
     or_none,
-    read_target,
-    refuse_data,
-    require_target,
 )
 from .calibration import PairProbabilities
+from .training import read, read_items, read_labels
 
 
 # %% ../../nbs/estimators/online.ipynb #c005
@@ -220,23 +217,6 @@ class OnlineEstimator(Shown):
             )
         return stream
 
-    def _read_rows(self, X, reset, y=None, labels=True, **options):
-        """X, and y if given, checked by scikit-learn and by us, as float64 or CSR.
-
-        Unless `labels`, y is numbers.
-        """
-        refuse_data(X, y, labels=labels)
-        options |= dict(ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
-        options |= dict(accept_sparse="csr")
-        if hasattr(X, "tocsr"):
-            options["dtype"] = [np.float64, np.float32]
-        if y is None:
-            return as_items("X", validate_data(self, X, **options))
-        X, y = validate_data(self, X, y, y_numeric=not labels, **options)
-        X = as_items("X", X)
-        refuse_huge("X", X)
-        return X, y
-
 
 def read_weights(sample_weight, X, name="sample_weight"):
     """Weights >= 0 of the rows of X, or None."""
@@ -255,19 +235,6 @@ def read_margins(margin, n):
     margin = as_vector("margin", margin, n, minimum=0.0, strict=True)
     refuse_huge("margin", margin)
     return margin
-
-
-# %% ../../nbs/estimators/online.ipynb #9eb90a50
-def drawn_preferences(query_weight, prefs, weight, partial):
-    """Preferences of scores, with the weights of items, or None, and of queries to draw by."""
-    prefs = prefs if weight is None else prefs.item_weighted(weight)
-    if query_weight is None:
-        return prefs
-    if partial and not isinstance(query_weight, str):
-        raise ArgumentError(
-            "query_weight holds numbers and partial_fit sees some queries only", "None or 'equal'"
-        )
-    return prefs.query_weighted(query_weight)
 
 
 # %% ../../nbs/estimators/online.ipynb #c012
@@ -366,11 +333,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         `preferences` in place of y, qid and sample_weight, as for :class:`rankbook.RankSVM`, with
         margins > 0.
         """
-        y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
-        if preferences is None:
-            return self._learn_scores(X, y, qid, sample_weight)
-        others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-        return self._learn_preferences(X, preferences, **others)
+        return self._learn(X, y, qid, sample_weight, preferences)
 
     @keeping_features
     def partial_fit(
@@ -384,11 +347,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
 
         A batch without preferences leaves the model unchanged.
         """
-        y, qid, sample_weight, preferences = read_target(y, qid, sample_weight)
-        if preferences is None:
-            return self._learn_scores(X, y, qid, sample_weight, partial=True)
-        others = dict(qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-        return self._learn_preferences(X, preferences, partial=True, **others)
+        return self._learn(X, y, qid, sample_weight, partial=True)
 
     @keeping_features
     def partial_fit_pairs(
@@ -414,7 +373,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
                 "equal shapes (m, d)",
             )
         whole = vstack(both, "csr") if any(map(issparse, both)) else np.concatenate(both)
-        X, m = self._read_rows(whole, stream is None), both[0].shape[0]
+        X, m = read_items(self, whole, stream is None), both[0].shape[0]
         stream = stream or self._start((1, X.shape[1]))
         weight, margin = read_weights(weight, both[0], "weight"), read_margins(margin, m)
         total = float(m if weight is None else weight.sum())
@@ -429,7 +388,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         The result is an array, or the type chosen by :meth:`set_output`.
         """
         check_is_fitted(self, "coef_")
-        items = self._read_rows(X, reset=False)
+        items = read_items(self, X, reset=False)
         return self._contained(finite_scores(lambda Z: Z @ self.coef_, items), X)
 
     score, _judged = Ranker.score, Ranker._judged
@@ -438,48 +397,18 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         """The rows of items X (p, d), best first, see :meth:`rankbook.RankSVM.rank`."""
         return self._best_first(np.asarray(self.predict(X)), X)
 
-    def _learn_scores(self, X, y, qid=None, sample_weight=None, partial=False):
-        """Learn from items with scores, anew or further."""
-        require_target(y, "scores of shape (n,)" if partial else "scores, or preferences=...")
-        stream, least = self._stream_so_far() if partial else None, 1 if partial else 2
-        X, y = self._read_rows(X, stream is None, y, labels=False, ensure_min_samples=least)
-        weight, y = read_weights(sample_weight, X), as_vector("y", y, X.shape[0])
-        if weight is not None and (weight == 1).all():
-            weight = None
-        prefs = Preferences.from_scores(y, qid)
-        prefs = drawn_preferences(self.query_weight, prefs, weight, partial)
-        stream = stream or self._start((1, X.shape[1]))
-        both = prefs.better_weight, prefs.worse_weight
-        sampler = stream[0].from_scores(prefs.levels, *both)
-        total = float(sampler.table.ends[-1])
-        if partial:
-            stream = self._after_batch(stream, X, sampler, total)
-        elif total > 0:
-            stream = self._after_all(stream, X, sampler)
-        elif weight is not None and not weight.any():
-            raise ArgumentError(
-                "sample_weight is zero for every item", "at least one positive weight"
-            )
-        else:
-            raise ArgumentError(
-                "y has no preference of positive weight: all scores are equal in every query",
-                "at least one preference",
-            )
-        return self._keep_ranking(stream, qid is not None, partial)
-
-    def _learn_preferences(self, X, preferences, partial=False, **others):
-        """Learn from preferences between the rows of X, anew or further; `others` must be None.
+    def _learn(self, *given, partial=False):
+        """Learn from scores or preferences, anew or further.
 
         Of preferences that are counted no list is made.
         """
         stream = self._stream_so_far() if partial else None
-        items = self._read_rows(X, stream is None)
-        refuse_huge("X", items)
-        prefs = given_preferences(preferences, X, may_be_empty=partial, **others)
-        stream = stream or self._start((1, items.shape[1]))
+        data = read(self, *given, partial=partial, reset=stream is None)
+        X, prefs = data.items, data.preferences(may_be_empty=partial)
+        stream = stream or self._start((1, X.shape[1]))
         if prefs.is_counted and prefs.level_weight is None:
             given = prefs.better_weight, prefs.worse_weight
-            both = [read_weights(each, items, "weight of items") for each in given]
+            both = [read_weights(each, X, "weight of items") for each in given]
             sampler = stream[0].from_scores(prefs.levels, *both)
             total = float(sampler.table.ends[-1])
         else:
@@ -488,18 +417,15 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
             margin = read_margins(prefs.margin, len(prefs))
             sampler = stream[0].from_list(prefs.better, prefs.worse, weight, margin)
         if partial:
-            stream = self._after_batch(stream, items, sampler, total)
+            stream = self._after_batch(stream, X, sampler, total)
         elif total > 0:
-            stream = self._after_all(stream, items, sampler)
+            stream = self._after_all(stream, X, sampler)
         else:
             raise ArgumentError(
                 "preferences has weights of items so small that their products vanish",
                 "larger weights",
             )
-        return self._keep_ranking(stream, prefs.queries is not None, partial)
-
-    def _keep_ranking(self, stream, by_query, partial):
-        by_query = by_query or (partial and getattr(self, "by_query_", False))
+        by_query = data.by_query or (partial and getattr(self, "by_query_", False))
         return self._keep(stream, coef_=stream[0].read()[0][0], by_query_=by_query)
 
     def __sklearn_tags__(self):
@@ -632,7 +558,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         the shape is (p, K).
         """
         check_is_fitted(self, "coef_")
-        return self._read_rows(X, reset=False) @ self.coef_.T + self.intercept_
+        return read_items(self, X, reset=False) @ self.coef_.T + self.intercept_
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels (p,) of examples X (p, d), an array or the type chosen by :meth:`set_output`."""
@@ -642,13 +568,13 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
 
     def _learn_labels(self, X, y, classes, sample_weight, margin, partial=False):
         """Learn from examples with labels, anew or further."""
-        require_target(y, "labels of shape (n,)")
         if isinstance(y, np.ndarray) and y.dtype.names is not None:
             fields = ", ".join(map(repr, y.dtype.names))
             raise ArgumentError(f"y has the fields {fields}", "labels of shape (n,)")
         stream = self._stream_so_far() if partial else None
-        X, y = self._read_rows(X, stream is None, y)
-        n = X.shape[0]
+        X = read_items(self, X, stream is None)
+        refuse_huge("X", X)
+        y, n = read_labels(y, X, "labels of shape (n,)"), X.shape[0]
         known = as_ids("y", y, n, "label")[0]
         check_classification_targets(y)
         classes = as_classes(classes if partial else known, stream and self.classes_)

@@ -44,6 +44,7 @@ from .rank_sets import rank_ends, ranks, stepped_down
 from .rankrls import RankRLSBase
 from .ranksvm import RankSVM, RankSVMCV
 from .score_errors import half_width
+from .training import read_items
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -703,7 +704,7 @@ def solution_of(model, X):
             "a model after fit",
             "Fit it again to X and y.",
         )
-    items = model._read_items(X, reset=False)
+    items = read_items(model, X, reset=False)
     if "nystroem_map_" in vars(model):
         items = model.nystroem_map_.transform(items)
     theta = vars(model).get("pair_coef_", np.empty(0))

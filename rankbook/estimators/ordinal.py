@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..base.errors import ArgumentError
 from ..base.estimator import ClassifierMixin
@@ -21,10 +21,9 @@ from .base import (
     Shown,
     one_of,
     or_none,
-    refuse_data,
-    require_target,
 )
 from .ranksvm import RankSVM
+from .training import read_labels
 
 
 # %% ../../nbs/estimators/ordinal.ipynb #o004
@@ -36,9 +35,7 @@ def read_levels(X, y):
     ValueError
         If there is only one class, or y is not a vector of labels.
     """
-    require_target(y, "labels of shape (n,)")
-    refuse_data(X, y, labels=True)
-    y = column_or_1d(y, warn=True)
+    y = read_labels(y, X, "labels of shape (n,)")
     classes, number = as_ids("y", y, y.size, "label")
     check_classification_targets(y)
     if classes.size < 2:

@@ -8,19 +8,19 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from ..base.errors import ArgumentError, a_type
 from ..base.estimator import available_if
-from ..base.limits import announce_time, refuse_huge
+from ..base.limits import announce_time
 from ..base.types import Folds, Items, KernelLike, Seed, SolverLike
-from ..base.validation import as_count, as_grid, as_items, as_matrix, as_vector
+from ..base.validation import as_count, as_grid, query_numbers
 from ..data.blocks import (
     BlocksLike,
     as_facts,
@@ -29,12 +29,10 @@ from ..data.blocks import (
     require_same,
     require_whole,
 )
-from ..data.dask import is_dask
 from ..kernels.basis import choose_basis
 from ..kernels.items import dense
 from ..paths.exact import SolutionPath
 from ..preferences.graph import Preferences
-from ..preferences.laplacians import Queries
 from ..preferences.sums import query_item_weights
 from ..problems.rankrls import RankRLSProblem, UnitTarget
 from ..problems.rankrls_statistics import (
@@ -56,16 +54,12 @@ from .base import (
     PreferencesLike,
     Ranker,
     fitted_attributes,
-    given_preferences,
-    item_weights,
     keeping_features,
     lam_for,
     number_or_scale,
     or_none,
-    read_target,
-    refuse_data,
-    require_target,
 )
+from .training import open_blocks, read
 
 # %% ../../nbs/estimators/rankrls.ipynb #rlsblocks
 CHOICE = {"random": 0.0, "kmeans++": 3e-10, "rpcholesky": 2e-9}  # seconds over n r^2 for a basis
@@ -111,32 +105,18 @@ def merged(first, second):
 class RankRLSBase(Ranker):
     """What is read the same way with one lambda and with several."""
 
-    stores = True
-
-    def _read_scored(self, X, y, reset=True, least=2):
-        """X and y, with at least so many items, checked by scikit-learn and by us.
-
-        y has one or several columns.
-        """
-        require_target(y, "scores of shape (n,) or (n, k)")
-        refuse_data(X, y, columns=None)
-        options = dict(ensure_all_finite=False, dtype=np.float64, order="C", reset=reset)
-        options |= dict(ensure_min_samples=least, y_numeric=True, multi_output=True)
-        check = as_matrix
-        if self._takes_sparse():
-            check, options["accept_sparse"] = as_items, "csr"
-            if hasattr(X, "tocsr"):
-                options["dtype"] = [np.float64, np.float32]
-        X, y = validate_data(self, X, y, **options)
-        return check("X", X), as_vector("y", y) if y.ndim == 1 else as_matrix("y", y)
+    stores = ("csr",)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
-    def _read_preferred(self, X, preferences, **others):
-        """X and the preferences between its rows, checked; `others` must be None."""
+    def _read(self, X, *given, **options):
+        """The training data; preferences replace the graph, and have no basis of their own."""
+        data = read(self, X, *given, takes=("columns",), **options)
+        if data.is_scored:
+            return data
         if self.graph is not None:
             raise ArgumentError("preferences and graph are both given", "one of them")
         if np.ndim(self.basis) >= 2:
@@ -144,9 +124,14 @@ class RankRLSBase(Ranker):
                 "preferences is given and basis holds items",
                 "a number of items, or rows of X with preferences",
             )
-        items = self._read_items(X)
-        refuse_huge("X", items)
-        return items, given_preferences(preferences, X, **others)
+        return data
+
+    def _problem(self, data, gamma, **options):
+        """The :class:`rankbook.RankRLSProblem` of training data, with one gamma."""
+        target = None, None, data.target
+        if data.is_scored:
+            target = data.target, data.queries, self.graph
+        return RankRLSProblem(data.items, *target, self._kernel(gamma), **options)
 
     def _basis_indices(self, X, gamma):
         """The indices of the basis, drawn if it is a number; None for all items."""
@@ -329,42 +314,33 @@ class RankRLS(RankRLSBase):
         for each item, c is a weight of the better times one of the worse item and delta is 1; these
         preferences are counted in O(n log n) and not listed.
         """
-        y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
-        if is_dask(X):
-            return self._fit_dask(X, y, qid, sample_weight, preferences)
-        if isinstance(X, BlocksLike):
-            others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
-            self._begin_blocks(others, penalty="l2")
-            basis = self._block_basis(X, self.gamma)
-            statistics, facts = self._block_statistics(X, self.gamma, basis)
-            found = fitted_attributes(self._solve_statistics(statistics))
-            return self._keep_blocks(found | dict(statistics_=statistics), facts)
+        given = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
+        with open_blocks(self, X, given, penalty="l2") as blocks:
+            if blocks is not None:
+                basis = self._block_basis(blocks, self.gamma)
+                statistics, facts = self._block_statistics(blocks, self.gamma, basis)
+                solver = StatisticsSolver(statistics)
+                found = fitted_attributes(solver.solve(lam_for(solver, self.lam)))
+                return self._keep_blocks(found | dict(statistics_=statistics), facts)
         if hasattr(X, "__next__"):
-            for name, given in (("sample_weight", sample_weight), ("preferences", preferences)):
-                if given is not None:
-                    raise ArgumentError(
-                        f"{name} is given and X is an iterator", "blocks (X, y, qid, sample_weight)"
-                    )
+            if found := [name for name, value in given.items() if value is not None]:
+                raise ArgumentError(
+                    f"{found[0]} is given and X is an iterator", "blocks (X, y, qid, sample_weight)"
+                )
             return self._fit_iterator(X)
-        graph = self.graph
-        if preferences is None:
-            X, y = self._read_scored(X, y)
-            weight = self._item_weights(sample_weight, X.shape[0], qid)
-        else:
-            others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-            X, graph, weight = *self._read_preferred(X, preferences, **others), None
+        data = self._read(X, **given)
         if self.penalty == "l1" and self.basis is not None:
             raise ArgumentError(
                 "penalty is 'l1' and basis is given", "basis=None with this penalty"
             )
-        with self._announced(X.shape[0]):
+        with self._announced(data.items.shape[0]):
             if np.ndim(self.basis) >= 2:
-                return self._fit_statistics(self._start_statistics(X).add(X, y, qid, weight))
-            options = dict(item_weight=weight, penalty=self.penalty)
-            options |= dict(basis=self._basis_indices(X, self.gamma))
-            problem = RankRLSProblem(X, y, qid, graph, kernel=self._kernel(self.gamma), **options)
+                return self._fit_statistics(self._add(None, data))
+            options = dict(item_weight=self._item_weights(data), penalty=self.penalty)
+            options |= dict(basis=self._basis_indices(data.items, self.gamma))
+            problem = self._problem(data, self.gamma, **options)
             solution = solve(problem, lam_for(problem, self.lam), self.solver)
-        by_query = qid is not None or getattr(graph, "queries", None) is not None
+        by_query = data.by_query or getattr(self.graph, "queries", None) is not None
         return self._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
 
     @available_if(lambda self: self._can_stream())
@@ -399,13 +375,6 @@ class RankRLS(RankRLSBase):
         >>> model.statistics_.n_queries, bool(model.predict([[2.0]]) > model.predict([[1.0]]))
         (2, True)
         """
-        y, qid, sample_weight, prefs = read_target(y, qid, sample_weight)
-        is_counted = isinstance(prefs, Preferences) and prefs.is_counted
-        if not (prefs is None or is_counted and prefs.level_weight is None):
-            raise ArgumentError(
-                "y is a Preferences with single pairs, which partial_fit cannot add",
-                "scores, or Preferences.from_scores",
-            )
         statistics = getattr(self, "statistics_", None)
         if statistics is None and hasattr(self, "solution_"):
             statistics = self._problem_statistics()
@@ -416,45 +385,43 @@ class RankRLS(RankRLSBase):
                 "partial_fit in the process of the fit, or of a model from a pickle after "
                 "learning from blocks",
             )
-        if prefs is None:
-            X, y = self._read_scored(X, y, reset=statistics is None, least=1)
-            weight = self._item_weights(sample_weight, X.shape[0], qid, whole=False)
-        else:
-            others = dict(qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-            y = given_preferences(prefs, X, may_be_empty=True, **others)
-            X, qid, weight = self._read_items(X, reset=statistics is None), y.queries, None
-        grown = self._start_statistics(X) if statistics is None else merge_statistics(statistics)
-        return self._fit_statistics(grown.add(X, y, qid, weight), more_may_come=True)
+        given = X, y, qid, sample_weight
+        data = read(self, *given, takes=("columns",), partial=True, reset=statistics is None)
+        prefs = data.target
+        if not (data.is_scored or prefs.is_counted and prefs.level_weight is None):
+            raise ArgumentError(
+                "y is a Preferences with single pairs, which partial_fit cannot add",
+                "scores, or Preferences.from_scores",
+            )
+        grown = None if statistics is None else merge_statistics(statistics)
+        return self._fit_statistics(self._add(grown, data), more_may_come=True)
 
     def _can_stream(self):
         """Whether it can learn from blocks: with a basis, or if linear, and not with L1."""
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
         return (self.basis is not None or linear) and self.penalty != "l1"
 
-    def _item_weights(self, sample_weight, n, qid, whole=True):
-        """The checked weights (n,) of items, with those of their queries; or None.
-
-        `whole` says whether these are all queries, or blocks of them.
-        """
-        weight = None
-        given = dict(sample_weight=sample_weight, query_weight=self.query_weight)
+    def _item_weights(self, data):
+        """The weights (n,) of items, with those of their queries; or None."""
+        given = dict(sample_weight=data.weights, query_weight=data.query_weight)
         given = [name for name, value in given.items() if value is not None]
         if given and not (self.graph is None or isinstance(self.graph, str)):
             raise ArgumentError(
                 f"{given[0]} is given and graph is {a_type(self.graph)}, which weighs pairs itself",
                 "graph=None or graph='identity' with it",
             )
-        if sample_weight is not None:
-            weight = item_weights(sample_weight, n)
-        if self.query_weight is None:
-            return weight
+        if data.query_weight is None:
+            return data.weights
         if self.graph is not None:
             said = "query_weight is given and graph is 'identity', which compares no pairs"
             raise ArgumentError(said, "None with this graph")
-        if not (whole or isinstance(self.query_weight, str)):
-            said = "query_weight holds numbers and X is a block, of some queries only"
-            raise ArgumentError(said, "'equal' with blocks")
-        return query_item_weights(qid, n, self.query_weight, weight)
+        return query_item_weights(data.queries, len(data.target), data.query_weight, data.weights)
+
+    def _add(self, statistics, data):
+        """Statistics, or None before the first block, with data added to them."""
+        if statistics is None:
+            statistics = self._start_statistics(data.items)
+        return statistics.add(data.items, data.target, data.queries, self._item_weights(data))
 
     def _fit_statistics(self, statistics, more_may_come=False):
         """Solve statistics, which must tell items apart unless more may come."""
@@ -512,11 +479,8 @@ class RankRLS(RankRLSBase):
             )
         statistics = None
         for X, y, *rest in blocks:
-            X, y = self._read_scored(X, y, reset=statistics is None, least=1)
-            qid, weight = (*rest, None, None)[:2]
-            statistics = (self._start_statistics(X) if statistics is None else statistics).add(
-                X, y, qid, self._item_weights(weight, X.shape[0], qid, whole=False)
-            )
+            options = dict(takes=("columns",), partial=True, reset=statistics is None)
+            statistics = self._add(statistics, read(self, X, y, *rest[:2], **options))
         if statistics is None:
             raise ArgumentError("X is an iterator without a block", "at least one block")
         return self._fit_statistics(statistics)
@@ -696,55 +660,48 @@ class RankRLSCV(RankRLSBase):
         >>> model.best_value_, model.lam_
         (0.0, 1.0)
         """
-        y, qid, weight, preferences = read_target(y, qid, None, preferences)
-        if weight is not None:
-            raise ArgumentError(
-                "y is a Preferences with item weights, and RankRLSCV takes none",
-                "Preferences without them",
+        lams, gammas, (metric, greater) = self._check_grid()
+        given, by_query = dict(y=y, qid=qid, preferences=preferences), False
+        options = dict(cv="query", metric="disagreement", graph=None)
+        with open_blocks(self, X, given, **options) as blocks:
+            if blocks is None:
+                data = self._read(X, **given)
+                if data.weights is not None:
+                    raise ArgumentError(
+                        "y is a Preferences with item weights, and RankRLSCV takes none",
+                        "Preferences without them",
+                    )
+                self._check_folds(not data.is_scored, groups)
+                search = self._search_scored if data.is_scored else self._search_preferred
+                follow, judge, n_dropped = search(data, metric if data.is_scored else groups, lams)
+                by_query = data.by_query
+            else:
+                self._check_folds(False, groups)
+                follow, judge, n_dropped = self._search_blocks(blocks, lams)
+            if len(gammas) == 1:
+                values, path = judge(gammas[0])
+                values = values[:, None]
+            else:
+                jobs = [(judge, gamma) for gamma in gammas]
+                values, path = np.stack(run_parallel(_values, jobs, self.n_jobs), axis=1), None
+            row, column = choose_from_table(values, lams, gammas, maximize=greater)
+            path = follow(gammas[column]) if path is None else path
+            found = dict(
+                lam_=float(lams[row]),
+                gamma_=gammas[column],
+                best_value_=float(values[row, column]),
+                cv_values_=values,
+                lams_=lams,
+                gammas_=gammas,
+                curve_=grid_curve(lams, values[:, column], metric, greater),
+                n_dropped_=n_dropped,
+                by_query_=by_query,
             )
-        if is_dask(X):
-            return self._fit_dask(X, y, qid, preferences=preferences)
-        lams, gammas, (metric, greater) = self._check_grid(preferences is not None, groups)
-        if isinstance(X, BlocksLike):
-            others = dict(y=y, qid=qid, preferences=preferences)
-            follow, judge, n_dropped = self._search_blocks(X, lams, others)
-        elif preferences is None:
-            follow, judge, n_dropped = self._search_scored(X, y, qid, metric, lams)
-        else:
-            others = dict(y=y, qid=qid)
-            follow, judge, n_dropped = self._search_preferred(
-                X, preferences, groups, lams, **others
-            )
-        if len(gammas) == 1:
-            values, path = judge(gammas[0])
-            values = values[:, None]
-        else:
-            jobs = [(judge, gamma) for gamma in gammas]
-            values, path = np.stack(run_parallel(_values, jobs, self.n_jobs), axis=1), None
-        row, column = choose_from_table(values, lams, gammas, maximize=greater)
-        path = follow(gammas[column]) if path is None else path
-        found = dict(
-            lam_=float(lams[row]),
-            gamma_=gammas[column],
-            best_value_=float(values[row, column]),
-            cv_values_=values,
-            lams_=lams,
-            gammas_=gammas,
-            curve_=grid_curve(lams, values[:, column], metric, greater),
-            n_dropped_=n_dropped,
-            by_query_=(qid if preferences is None else getattr(preferences, "queries", None))
-            is not None,
-        )
-        found |= fitted_attributes(path.solution(lams[row]))
-        if isinstance(X, BlocksLike):
-            return self._keep_blocks(found, path.facts)
-        return self._keep_fit(found)
+            found |= fitted_attributes(path.solution(lams[row]))
+            return self._keep_fit(found) if blocks is None else self._keep_blocks(found, path.facts)
 
-    def _check_grid(self, given, groups):
-        """Lambdas, gammas, and the metric as a name or function with whether greater is better.
-
-        `fold_by`, `metric` and `cv` must go together, and with scores or preferences.
-        """
+    def _check_grid(self):
+        """Lambdas, gammas, and the metric as a name or function with whether greater is better."""
         lams = np.logspace(-4, 6, 30) if self.lams is None else np.array(as_grid("lams", self.lams))
         gammas = [None] if self.gamma is None else as_grid("gamma", self.gamma)
         if not (self.graph is None or isinstance(self.graph, str) and self.graph == "identity"):
@@ -753,7 +710,6 @@ class RankRLSCV(RankRLSBase):
                 "None or 'identity', since leaving out part of a graph of weights changes the rest",
             )
         metric = check_metric(self.metric, self.k)
-        self._check_folds(given, groups)
         if isinstance(self.cv, str) and self.cv == "lpo" and metric[0] != "disagreement":
             raise ArgumentError(
                 f"metric is {self.metric!r} and cv is 'lpo'",
@@ -762,14 +718,15 @@ class RankRLSCV(RankRLSBase):
             )
         return lams, gammas, metric
 
-    def _path_for(self, X, y, qid, graph, basis, gamma):
+    def _path_for(self, data, basis, gamma):
         """All solutions for one gamma."""
-        problem = RankRLSProblem(X, y, qid, graph, self._kernel(gamma), basis=basis)
-        return solve_path(problem, solver="rls" if basis is None else "sparse-rls")
+        return solve_path(
+            self._problem(data, gamma, basis=basis),
+            solver="rls" if basis is None else "sparse-rls",
+        )
 
-    def _search_blocks(self, blocks, lams, given):
+    def _search_blocks(self, blocks, lams):
         """`follow` and `judge` for blocks, and 0."""
-        self._begin_blocks(given, cv="query", metric="disagreement", graph=None)
         first = None if self.gamma is None else float(np.ravel(self.gamma)[0])
         basis = self._block_basis(blocks, first)  # the same items for every gamma
 
@@ -784,15 +741,13 @@ class RankRLSCV(RankRLSBase):
 
         return follow, judge, 0
 
-    def _search_scored(self, X, y, qid, metric, lams):
+    def _search_scored(self, data, metric, lams):
         """`follow` and `judge` for scores, and 0."""
-        X, y = self._read_scored(X, y)
-        n = X.shape[0]
-        query = np.zeros(n, dtype=np.intp) if qid is None else Queries(qid, n).query
+        X, y, query = data.items, data.target, query_numbers(data.queries, len(data.target))
         Y, by_item = y[:, None] if y.ndim == 1 else y, self.graph is not None or query.max() == 0
         groups = validation_groups(self.cv, X, Y, query, by_item, self.random_state)
-        ids = qid if self.graph is None else None
-        follow = partial(self._path_for, X, y, ids, self.graph, self._basis_indices(X, None))
+        data = data if self.graph is None else replace(data, queries=None)  # only for folds
+        follow = partial(self._path_for, data, self._basis_indices(X, None))
 
         def judge(gamma):
             path = follow(gamma)
@@ -800,20 +755,17 @@ class RankRLSCV(RankRLSBase):
 
         return follow, judge, 0
 
-    def _search_preferred(self, X, preferences, groups, lams, **others):
-        """`follow` and `judge` for preferences, and how many of these are not judged.
-
-        `others` must be None.
-        """
-        X, prefs = self._read_preferred(X, preferences, **others)
+    def _search_preferred(self, data, groups, lams):
+        """`follow` and `judge` for preferences, and how many of these are not judged."""
+        X, prefs = data.items, data.target
         parts, n_dropped = preference_groups(
             self.cv, X, prefs, self.fold_by, groups, self.random_state
         )
         basis = self._basis_indices(X, None)
-        follow = partial(self._path_for, X, None, None, prefs, basis)
+        follow = partial(self._path_for, data, basis)
 
         def judge(gamma):
-            of_part = lambda some: self._path_for(X, None, None, some, basis, gamma)
+            of_part = lambda some: self._path_for(replace(data, target=some), basis, gamma)
             return preference_values(of_part, prefs, parts, lams)
 
         return follow, judge, n_dropped

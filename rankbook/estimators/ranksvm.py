@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
-from ..base.limits import refuse_huge, warn
+from ..base.limits import warn
 from ..base.ownership import locked
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
-from ..base.validation import as_count, as_grid, as_ids, as_positive, as_vector
+from ..base.validation import as_count, as_grid, as_positive, as_vector
 from ..data.blocks import BlocksLike
-from ..data.dask import is_dask
 from ..kernels.nystroem import NystroemFunction
 from ..paths.exact import SolutionPath
 from ..paths.ranges import lam_unit
@@ -70,17 +69,13 @@ from .base import (
     PreferencesLike,
     Ranker,
     fitted_attributes,
-    given_preferences,
     keeping_features,
     lam_for,
     number_or_scale,
     one_of,
     or_none,
-    read_target,
-    refuse_blocks,
-    require_target,
-    weighted_preferences,
 )
+from .training import open_blocks, read, refuse_blocks
 
 
 # %% ../../nbs/estimators/ranksvm.ipynb #sge1
@@ -111,17 +106,6 @@ def plain_attributes(prefs, solution, extended, kernel):
 
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c012
-def refuse_query_weight(model):
-    """An ArgumentError for weights of queries with a loss that sums over choices."""
-    if model.query_weight is not None and model.loss == "plackett-luce":
-        raise ArgumentError(
-            f"query_weight is {model.query_weight!r} and loss is 'plackett-luce', which sums over "
-            "choices",
-            "None",
-            "Weights of orders are those of rb.Orders.",
-        )
-
-
 class RankSVM(Ranker):
     """Ranking SVM: learn a function that gives preferred items higher scores.
 
@@ -195,7 +179,7 @@ class RankSVM(Ranker):
     [1, 0]
     """
 
-    stores = True
+    stores = ("csr", "float32")
     lam_: float
     checks = dict(graph=one_of("full", "star"), lam=number_or_scale, pair_lam=or_none(as_positive))
 
@@ -286,27 +270,20 @@ class RankSVM(Ranker):
         >>> bool(model.predict([[5.0]]) > model.predict([[4.0]]))
         True
         """
-        y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
-        if is_dask(X):
-            return self._fit_dask(X, y, qid, sample_weight, preferences)
-        if isinstance(X, BlocksLike):
-            others = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
-            return self._fit_blocks(X, others)
-        if preferences is None:
-            require_target(y, "scores of shape (n,), or preferences=...")
-            X, y = self._read_items(X, y, finite=False)
-            prefs = weighted_preferences(y, qid, self.graph, sample_weight, self.query_weight)
-        else:
-            X, rows = self._read_items(X, finite=False), X
-            others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-            takes = dict(pair_features=self.approximate_kernel is None, orders=True)
-            prefs = given_preferences(preferences, rows, **takes, **others)
+        given = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
+        options = dict(kernel="linear", penalty="l2", graph="full", approximate_kernel=None)
+        with open_blocks(self, X, given, **options) as blocks:
+            if blocks is not None:
+                return self._fit_blocks(blocks)
+        takes = ("orders", *["pair features"] * (self.approximate_kernel is None))
+        data = read(self, X, **given, takes=takes)
+        X, prefs = data.items, data.preferences(self.graph)
         if self.approximate_kernel is None:
             problem, lam, *extended = self._problem(X, prefs)
             found = plain_attributes(prefs, self._solve(problem, lam), *extended)
         else:
             found = self._fit_projected(X, prefs)
-        return self._keep_fit(found | dict(by_query_=prefs.queries is not None))
+        return self._keep_fit(found | dict(by_query_=data.by_query))
 
     @cached_property
     def exact_certificate_(self) -> Certificate:
@@ -319,10 +296,8 @@ class RankSVM(Ranker):
             )
         return problem.exact_certificate(self.solution_)
 
-    def _fit_blocks(self, blocks, given):
+    def _fit_blocks(self, blocks):
         """Fit to blocks, in a hundred or so passes of O(n d + n log n) over them."""
-        options = dict(kernel="linear", penalty="l2", graph="full", approximate_kernel=None)
-        self._begin_blocks(given, **options)
         self._kernel(self.gamma)  # refuses a gamma
         problem = BlockRankSVMProblem(blocks, self.loss, self.query_weight, self.signs)
         return self._keep_blocks(fitted_attributes(self._solve(problem, self.lam)), problem.facts)
@@ -332,7 +307,6 @@ class RankSVM(Ranker):
 
         Also returns the extended items, None without pair features, and the kernel of the items.
         """
-        refuse_query_weight(self)
         kernel, signs = self._kernel(self.gamma), feature_signs(self, X)
         options = dict(penalty=self.penalty, loss=self.loss)
         if (u := getattr(prefs, "pair_features", None)) is None:
@@ -597,7 +571,7 @@ class RankSVMCV(Ranker):
         end = min(float(self.curve_.breaks[-1]), lam_unit(problem))
         return follow_path(problem, shared_follower(problem, self.solver), end or None)[0]
 
-    stores = True
+    stores = ("csr", "float32")
     # A splitter around the estimator also takes `groups`: fit gets them only if it asks for them.
     __metadata_request__fit = dict(groups=False)
     checks = dict(
@@ -691,11 +665,16 @@ class RankSVMCV(Ranker):
         >>> len(model.fold_curves_)
         3
         """
-        y, qid, sample_weight, preferences = read_target(y, qid, sample_weight, preferences)
-        refuse_query_weight(self)
-        if curve_metric(self.metric, self.k)[0] == "log_loss":
+        refuse_blocks(X, PATH_OF_BLOCKS)
+        given = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
+        data = read(self, X, **given, takes=("orders", "pair features"))
+        X, prefs = data.items, data.preferences(self.graph)
+        metric, _ = curve_metric(self.metric, self.k)
+        if metric == "log_loss":
             require_probabilities(as_loss(self.loss))
-        self._check_folds(preferences is not None, groups, OF_PAIRS)
+        self._check_folds(not data.is_scored, groups, OF_PAIRS)
+        if metric == "ndcg":
+            as_vector("y", data.target, minimum=0.0)  # before any path is computed
         ratio = self.lam_min_ratio
         if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
             raise ArgumentError(f"lam_min_ratio is {ratio}", "a number between 0 and 1, or None")
@@ -704,29 +683,13 @@ class RankSVMCV(Ranker):
         names = set(RankSVM().get_params()) - {"lam", "gamma", "query_weight", "pair_lam"}
         options = {name: getattr(self, name) for name in names}
         models = [RankSVM(1.0, gamma=gamma, **options) for gamma in gammas]
-        refuse_blocks(X, PATH_OF_BLOCKS)
-        if preferences is None:
-            require_target(y, "scores of shape (n,), or preferences=...")
-            X, y = self._read_items(X, y)
-            if curve_metric(self.metric, self.k)[0] == "ndcg":
-                as_vector("y", y, y.size, minimum=0.0)  # before any path is computed
-            if sample_weight is not None:
-                sample_weight = as_vector("sample_weight", sample_weight, y.size, minimum=0.0)
-            query = None if qid is None else as_ids("qid", qid, y.size)[1]
-            prefs = weighted_preferences(y, query, self.graph, sample_weight, self.query_weight)
-        else:
-            X, rows = self._read_items(X), X
-            refuse_huge("X", X)
-            others = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=self.query_weight)
-            takes = dict(pair_features=True, orders=True)
-            prefs = given_preferences(preferences, rows, **takes, **others)
         for model in models:  # those of a fold see no names
             model.set_params(signs=feature_signs(self, X))
         # too large: refused before any work
         whole = models[0]._problem(X, prefs)[0]
         follower = shared_follower(whole, self.solver)
-        if preferences is None:
-            folds, n_dropped = self._graded_folds(X, y, query, sample_weight), 0
+        if data.is_scored:
+            folds, n_dropped = self._graded_folds(data), 0
         else:
             seed = self.random_state
             folds, n_dropped = pair_folds(self.cv, X, prefs, self.fold_by, groups, seed)
@@ -734,27 +697,17 @@ class RankSVMCV(Ranker):
         models = [model.set_params(solver=follower) for model in models]
         with announce(whole, named, "path", len(models) * len(folds)):
             found = self._search(models, X, prefs, folds)
-        by_query = prefs.queries is not None
-        return self._keep_fit(found | dict(n_dropped_=n_dropped, by_query_=by_query))
+        return self._keep_fit(found | dict(n_dropped_=n_dropped, by_query_=data.by_query))
 
-    def _graded_folds(self, X, y, query, weight):
-        """A list of :class:`rankbook.selection.folds.Fold` of items with scores y (n,).
-
-        The numbers of the queries and the item weights (n,) may be None.
-        """
-        part = lambda values, items: None if values is None else values[items]
-        folds, of_query = [], self.query_weight
-        if query is None or of_query is None or isinstance(of_query, str):
-            weigh = lambda items: of_query
-        else:  # the entries of those queries that are there
-            weigh = lambda items: np.asarray(of_query)[np.unique(part(query, items))]
-        for train, test in make_folds(self.cv, X, y, query, self.random_state):
-            known, asked = (
-                (y[items], part(query, items), graph, part(weight, items), weigh(items))
-                for items, graph in ((train, self.graph), (test, "full"))
-            )
-            judged = (weighted_preferences(*asked), None) if self.metric in OF_PAIRS else asked[:2]
-            folds.append(Fold(train, weighted_preferences(*known), test, *judged))
+    def _graded_folds(self, data):
+        """A list of :class:`rankbook.selection.folds.Fold` of items with scores."""
+        y, query, folds = data.target, data.query, []
+        for train, test in make_folds(self.cv, data.items, y, query, self.random_state):
+            if self.metric in OF_PAIRS:
+                judged = data.preferences(rows=test), None
+            else:
+                judged = y[test], query if query is None else query[test]
+            folds.append(Fold(train, data.preferences(self.graph, train), test, *judged))
         return folds
 
     def _search(self, models, X, prefs, folds):

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import ClassifierTags, column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
@@ -19,7 +19,6 @@ from ..base.validation import (
     as_array,
     as_count,
     as_grid,
-    as_matrix,
     as_numbers,
     as_vector,
     require_same_rows,
@@ -41,13 +40,14 @@ from .base import (
     fitted_attributes,
     keeping_features,
     or_none,
-    refuse_data,
-    require_target,
     share_met,
 )
-
+from .training import read_items, read_labels
 
 # %% ../../nbs/estimators/rayleigh.ipynb #c005
+LABELS = "labels of shape (n,) with two classes and a mark"
+
+
 def label_numbers(y):
     """Labels as floats (n,), one dimension."""
     y = column_or_1d(as_array("y", y), warn=True)
@@ -116,7 +116,7 @@ class RayleighBase(Ranker):
         order may differ from the order of `predict`, which is linear.
         """
         check_is_fitted(self)
-        return self.posterior_.predict_proba(self._read_items(X, reset=False))
+        return self.posterior_.predict_proba(read_items(self, X, reset=False))
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The area under the ROC curve on the labelled items.
@@ -127,8 +127,7 @@ class RayleighBase(Ranker):
         """
         check_is_fitted(self)
         require_same_rows(X=X, y=y, sample_weight=sample_weight)
-        refuse_data(X, y, labels=True)
-        y = label_numbers(y)
+        y = label_numbers(read_labels(y, X, LABELS))
         known = np.isin(y, self.classes_)
         strange = np.flatnonzero(
             ~known & ~np.isnan(y) & (y != (-1 if self.unlabelled is None else self.unlabelled))
@@ -159,12 +158,8 @@ class RayleighBase(Ranker):
 
     def _read_labelled(self, X, y):
         """Items (n, d), labels 1, 0 and NaN (n,), and the two classes, checked."""
-        require_target(y, "labels of shape (n,) with two classes and a mark")
-        refuse_data(X, y, labels=True)
-        y = label_numbers(y)
-        options = dict(ensure_all_finite=False, dtype=np.float64, order="C", ensure_min_samples=2)
-        X, _ = validate_data(self, X, np.zeros(len(y)), **options)
-        return (as_matrix("X", X), *read_classes(y, self.unlabelled))
+        X = read_items(self, X, least=2)
+        return (X, *read_classes(read_labels(y, X, LABELS), self.unlabelled))
 
     def _problem_options(self):
         """Keywords of a :class:`rankbook.RayleighProblem` that are not part of the grid."""

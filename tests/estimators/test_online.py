@@ -193,10 +193,7 @@ def test_a_batch_without_preference_teaches_nothing(stream):
         dict(y=y, qid=qid, sample_weight=np.zeros(600)),
         dict(y=(np.arange(600) > 0) * 1.0, sample_weight=(np.arange(600) > 0) * 1.0),
     ):
-        with pytest.raises(
-            ValueError,
-            match="no preference of positive weight|sample_weight is zero for every item",
-        ):
+        with pytest.raises(ValueError, match="no preference|sample_weight is zero for every item"):
             OnlineRankSVM().fit(X, **kind)
 
 
@@ -281,7 +278,7 @@ def test_bad_draws_and_limits(stream):
         OnlineRankSVM(draws=-1).partial_fit(X, y)
     with pytest.raises(ValueError, match="max_updates is 0"):
         OnlineRankSVM(max_updates=0).fit(X, y)
-    for scale, what in ((1e200, "sample_weight has a sum of 6e"), (1e10, "sample_weight asks for")):
+    for scale, what in ((1e200, "sample_weight has 1e.200"), (1e10, "sample_weight asks for")):
         with pytest.raises(ValueError, match=what):
             OnlineRankSVM().partial_fit(X, y, sample_weight=np.full(600, scale))
 
