@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.validation import query_numbers
 from ..metrics.models import block_scores, linked, with_advantages
 from ..metrics.pairs import disagreement
 from ..metrics.probabilities import reliability
@@ -101,7 +102,7 @@ def measured(block, model, names, most=np.inf):
             sums.append(metric_sums(metric, y, scores, qid, **options))
         except ValueError as error:  # grades that the metric refuses
             sums.append(error)
-    n_queries = 1 if qid is None else np.unique(qid).size
+    n_queries = np.unique(query_numbers(qid, len(y))).size
     return BlockMeasures(len(y), n_queries, tuple(sums), frozenset(levels), pairs)
 
 

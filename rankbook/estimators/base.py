@@ -396,8 +396,8 @@ class Ranker(PairProbabilities, Shown):
     by_query_: bool
     n_features_in_: int
 
-    # defaults for all estimators; `stores` names the formats of items besides float64 arrays
-    loss, approximate_kernel, stores = "hinge", None, ()
+    # defaults for all estimators; see `read` for what they take
+    loss, approximate_kernel, takes = "hinge", None, ()
 
     @within_memory("predict", "predict fewer items at a time")
     def predict(self, X: Items) -> np.ndarray:
@@ -538,7 +538,7 @@ class Ranker(PairProbabilities, Shown):
         tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         tags.target_tags.required = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = "csr" in self.stores and self.kernel == "linear"
+        tags.input_tags.sparse = "sparse" in self.takes and self.kernel == "linear"
         return tags
 
     def _kernel(self, gamma):

@@ -16,7 +16,7 @@ from ..base.errors import ArgumentError, a_type
 from ..base.limits import warn, within_memory
 from ..base.progress import interruptible
 from ..base.types import Items, Seed
-from ..base.validation import as_choice, as_ids, require_same_rows
+from ..base.validation import as_choice, query_numbers, require_same_rows
 from ..metrics.probabilities import (
     EPS,
     LARGEST,
@@ -338,9 +338,7 @@ class PairProbabilities:
                 "a fit to orders or grades",
                 "scipy.special.softmax(-model.predict(X)) is the probability of the first event.",
             )
-        number = np.zeros(scores.size, dtype=int)
-        if qid is not None:
-            number = as_ids("qid", qid, scores.size)[1]
+        number = query_numbers(qid, scores.size)
         top = np.full(number.max(initial=-1) + 1, -np.inf)
         np.maximum.at(top, number, scores)
         weight = np.exp(scores - top[number])

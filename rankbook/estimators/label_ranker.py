@@ -249,7 +249,7 @@ class LabelRanker(Ranker):
     label_names_: np.ndarray
     pair_coef_: np.ndarray
     labels_: Any
-    stores = ("csr",)
+    takes = ("sparse",)
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,

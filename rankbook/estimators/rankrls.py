@@ -105,7 +105,7 @@ def merged(first, second):
 class RankRLSBase(Ranker):
     """What is read the same way with one lambda and with several."""
 
-    stores = ("csr",)
+    takes = ("sparse", "columns")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -114,7 +114,7 @@ class RankRLSBase(Ranker):
 
     def _read(self, X, *given, **options):
         """The training data; preferences replace the graph, and have no basis of their own."""
-        data = read(self, X, *given, takes=("columns",), **options)
+        data = read(self, X, *given, **options)
         if data.is_scored:
             return data
         if self.graph is not None:
@@ -315,7 +315,7 @@ class RankRLS(RankRLSBase):
         preferences are counted in O(n log n) and not listed.
         """
         given = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
-        with open_blocks(self, X, given, penalty="l2") as blocks:
+        with open_blocks(self, X, given, penalty=["l2"], query_weight=[None, "equal"]) as blocks:
             if blocks is not None:
                 basis = self._block_basis(blocks, self.gamma)
                 statistics, facts = self._block_statistics(blocks, self.gamma, basis)
@@ -385,8 +385,7 @@ class RankRLS(RankRLSBase):
                 "partial_fit in the process of the fit, or of a model from a pickle after "
                 "learning from blocks",
             )
-        given = X, y, qid, sample_weight
-        data = read(self, *given, takes=("columns",), partial=True, reset=statistics is None)
+        data = read(self, X, y, qid, sample_weight, partial=True, reset=statistics is None)
         prefs = data.target
         if not (data.is_scored or prefs.is_counted and prefs.level_weight is None):
             raise ArgumentError(
@@ -479,8 +478,8 @@ class RankRLS(RankRLSBase):
             )
         statistics = None
         for X, y, *rest in blocks:
-            options = dict(takes=("columns",), partial=True, reset=statistics is None)
-            statistics = self._add(statistics, read(self, X, y, *rest[:2], **options))
+            data = read(self, X, y, *rest[:2], partial=True, reset=statistics is None)
+            statistics = self._add(statistics, data)
         if statistics is None:
             raise ArgumentError("X is an iterator without a block", "at least one block")
         return self._fit_statistics(statistics)
@@ -662,7 +661,7 @@ class RankRLSCV(RankRLSBase):
         """
         lams, gammas, (metric, greater) = self._check_grid()
         given, by_query = dict(y=y, qid=qid, preferences=preferences), False
-        options = dict(cv="query", metric="disagreement", graph=None)
+        options = dict(cv=["query"], metric=["disagreement"], graph=[None])
         with open_blocks(self, X, given, **options) as blocks:
             if blocks is None:
                 data = self._read(X, **given)

@@ -24,6 +24,7 @@ from ..kernels.nystroem import NystroemFunction
 from ..paths.exact import SolutionPath
 from ..paths.ranges import lam_unit
 from ..preferences.graph import Preferences
+from ..preferences.names import refuse_pair_features
 from ..preferences.sums import total_weight
 from ..problems.certificate import Certificate
 from ..problems.pair_features import PairItems, feature_scale, typical_distance
@@ -179,7 +180,7 @@ class RankSVM(Ranker):
     [1, 0]
     """
 
-    stores = ("csr", "float32")
+    takes = ("sparse", "float32", "orders", "pair features")
     lam_: float
     checks = dict(graph=one_of("full", "star"), lam=number_or_scale, pair_lam=or_none(as_positive))
 
@@ -271,12 +272,11 @@ class RankSVM(Ranker):
         True
         """
         given = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
-        options = dict(kernel="linear", penalty="l2", graph="full", approximate_kernel=None)
-        with open_blocks(self, X, given, **options) as blocks:
+        options = dict(kernel=["linear"], penalty=["l2"], graph=["full"], approximate_kernel=[None])
+        with open_blocks(self, X, given, **options, query_weight=[None, "equal"]) as blocks:
             if blocks is not None:
                 return self._fit_blocks(blocks)
-        takes = ("orders", *["pair features"] * (self.approximate_kernel is None))
-        data = read(self, X, **given, takes=takes)
+        data = read(self, X, **given)
         X, prefs = data.items, data.preferences(self.graph)
         if self.approximate_kernel is None:
             problem, lam, *extended = self._problem(X, prefs)
@@ -335,6 +335,7 @@ class RankSVM(Ranker):
 
     def _fit_projected(self, X, prefs):
         """The fitted attributes with an approximate kernel."""
+        refuse_pair_features(prefs, "preferences")
         if self.kernel == "linear":
             raise ArgumentError(
                 "approximate_kernel is given and kernel is 'linear', which needs no approximation",
@@ -571,7 +572,7 @@ class RankSVMCV(Ranker):
         end = min(float(self.curve_.breaks[-1]), lam_unit(problem))
         return follow_path(problem, shared_follower(problem, self.solver), end or None)[0]
 
-    stores = ("csr", "float32")
+    takes = ("sparse", "float32", "orders", "pair features")
     # A splitter around the estimator also takes `groups`: fit gets them only if it asks for them.
     __metadata_request__fit = dict(groups=False)
     checks = dict(
@@ -667,7 +668,7 @@ class RankSVMCV(Ranker):
         """
         refuse_blocks(X, PATH_OF_BLOCKS)
         given = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
-        data = read(self, X, **given, takes=("orders", "pair features"))
+        data = read(self, X, **given)
         X, prefs = data.items, data.preferences(self.graph)
         metric, _ = curve_metric(self.metric, self.k)
         if metric == "log_loss":

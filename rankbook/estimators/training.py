@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import validate_data
 
@@ -109,28 +108,18 @@ class TrainingData:
 
 
 def read(  # noqa: PLR0913 -- the arguments of fit among them
-    model: Any,
-    X: Any,
-    y: Any = None,
-    qid: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    preferences: Any = None,
-    *,
-    takes: tuple[str, ...] = (),
-    partial: bool = False,
-    reset: bool = True,
-) -> TrainingData:
+    model, X, y=None, qid=None, sample_weight=None, preferences=None, *, partial=False, reset=True
+):
     """Read and check the arguments of `fit`.
 
     Parameters
     ----------
     model : estimator
-        Gets the number and names of the features.
+        Gets the number and names of the features. Its attribute `takes`, a tuple of str, says what
+        it takes besides float64 items, scores of shape (n,) and preferences: items that are
+        "sparse" or "float32", y with "columns", "orders", "pair features".
     X, y, qid, sample_weight, preferences
         Arguments of `fit`. The target y may be preferences, see :func:`split_target`.
-    takes : tuple of str
-        What the estimator takes besides scores of shape (n,) and preferences: "columns" for y of
-        shape (n, k), "orders", "pair features".
     partial : bool, default False
         Whether these are some of the queries only, of which a batch may have no preference.
     reset : bool, default True
@@ -143,7 +132,7 @@ def read(  # noqa: PLR0913 -- the arguments of fit among them
         there is nothing to learn.
     """
     y, qid, sample_weight, preferences = split_target(y, qid, sample_weight, preferences)
-    query_weight = getattr(model, "query_weight", None)
+    query_weight, takes = getattr(model, "query_weight", None), getattr(model, "takes", ())
     if preferences is not None:
         beside = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
         items = read_items(model, X, reset)
@@ -185,6 +174,8 @@ def split_target(y, qid=None, sample_weight=None, preferences=None):
         If y contains preferences and another argument repeats their contents, or if y is another
         table with text and at least two columns.
     """
+    if isinstance(y, np.ndarray) and y.dtype.names is None:
+        return y, qid, sample_weight, preferences
     if (survival := survival_target(y, qid, sample_weight)) is not y:
         y, qid, sample_weight = survival, None, None
     names = column_names(y) if is_table("y", y) else ()
@@ -279,13 +270,13 @@ def read_items(model, X, reset=True, least=1):
         )
     if getattr(getattr(X, "dtype", None), "kind", "f") == "c":
         raise ValueError("X has complex entries. Complex data not supported.")
-    stores, sparse = getattr(model, "stores", ()), get_tags(model).input_tags.sparse
-    if (single := hasattr(X, "tocsr")) and not sparse and stores:
+    takes, sparse = getattr(model, "takes", ()), get_tags(model).input_tags.sparse
+    if (single := hasattr(X, "tocsr")) and not sparse and "sparse" in takes:
         raise ArgumentError(
             f"X is a sparse matrix and kernel is {shown(kernel)}",
             "kernel='linear' or a dense array",
         )
-    if sparse and "float32" in stores:
+    if sparse and "float32" in takes:
         name = with_options(getattr(model, "solver", "auto"), {})[0]
         # with few items the solution is exact, in float64
         large = ("auto",) if X.shape[0] > 2000 else ()
@@ -359,7 +350,7 @@ def open_blocks(model: Any, X: Any, given: dict[str, Any], **options: Any) -> It
     given : dict
         The other arguments of `fit`, the target first and preferences last.
     **options
-        Parameters of the model with the value that they must have.
+        Parameters of the model with the values that they may have.
     """
     if is_dask(X):
         y, *others, preferences = given.values()
@@ -383,15 +374,11 @@ def open_blocks(model: Any, X: Any, given: dict[str, Any], **options: Any) -> It
     try:
         for name, wanted in options.items():
             value = getattr(model, name)
-            if not (value is wanted or isinstance(value, str) and value == wanted):
+            if not any(value is one or isinstance(value, str) and value == one for one in wanted):
                 raise ArgumentError(
-                    f"{name} is {value!r} and X holds blocks", f"{wanted!r} with blocks"
+                    f"{name} is {value!r} and X holds blocks",
+                    f"{' or '.join(map(repr, wanted))} with blocks",
                 )
-        weight = getattr(model, "query_weight", None)
-        if not (weight is None or isinstance(weight, str) and weight == "equal"):
-            raise ArgumentError(
-                f"query_weight is {weight!r} and X holds blocks", "None or 'equal' with blocks"
-            )
         yield blocks
     except BaseException:  # including an interrupt
         if blocks is not X and isinstance(blocks, DaskBlocks):
