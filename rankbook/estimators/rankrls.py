@@ -319,8 +319,7 @@ class RankRLS(RankRLSBase):
             if blocks is not None:
                 basis = self._block_basis(blocks, self.gamma)
                 statistics, facts = self._block_statistics(blocks, self.gamma, basis)
-                solver = StatisticsSolver(statistics)
-                found = fitted_attributes(solver.solve(lam_for(solver, self.lam)))
+                found = fitted_attributes(self._solve_statistics(statistics))
                 return self._keep_blocks(found | dict(statistics_=statistics), facts)
         if hasattr(X, "__next__"):
             if found := [name for name, value in given.items() if value is not None]:
