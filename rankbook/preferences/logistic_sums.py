@@ -7,7 +7,7 @@ import numpy as np
 
 from ..base.jit import inner, njit
 from ..base.ownership import writable
-from .sums import CountedLoss, SummedLoss, Sums, level_parts
+from .sums import CountedLoss, Sums
 
 # %% ../../nbs/preferences/logistic_sums.ipynb #lo005
 WIDEST = 600.0  # range of scores in a query up to which exponentials are divided
@@ -195,7 +195,7 @@ class CountedLogistic(CountedLoss):
     :func:`logistic_loss`, and 60 n bytes.
     """
 
-    takes_columns = True
+    has_matrix = True
 
     def __init__(self, prefs):
         super().__init__(prefs)
@@ -213,13 +213,17 @@ class CountedLogistic(CountedLoss):
         return Sums(loss, dual, 0.0, self._by_item(gradient), 0.0, (s,))
 
     def curvature(self, bands, v):
-        """Multiply the Hessian at the scores of these bands by v of shape (n,) or (n, k)."""
-        rows = np.ascontiguousarray(np.atleast_2d(v.T)[:, self.order], dtype=np.float64)
+        """Multiply the Hessian at the scores of these bands by v (n,)."""
+        return self.curvature_columns(bands, v[:, None])[:, 0]
+
+    def curvature_columns(self, bands, V):
+        """Multiply the Hessian at the scores of these bands by the columns of V (n, k)."""
+        rows = np.ascontiguousarray(V.T[:, self.order], dtype=np.float64)
         out = np.zeros_like(rows)
         logistic_curvature(bands[0], *self._layout, rows, out)
         whole = np.zeros((len(rows), self.n_items))
         whole[:, self.order] = out
-        return whole[0] if v.ndim == 1 else whole.T
+        return whole.T
 
     def curvature_matrix(self, bands):
         """Return the dense Hessian (n, n)."""
@@ -230,24 +234,3 @@ class CountedLogistic(CountedLoss):
     def excess(self, scores, e):
         """Bound the loss minus its tangent if each score moves by up to e."""
         return float(self.better @ self._others(self.worse, self.better)[0]) * e**2 / 2
-
-
-class SummedLogistic(SummedLoss):
-    """Logistic loss of preferences in several counted parts, whose costs add up."""
-
-    takes_columns = True
-
-    def curvature_matrix(self, bands):
-        """Return the dense Hessian (n, n)."""
-        return sum(part.curvature_matrix(band) for part, band in zip(self.parts, bands))
-
-    def excess(self, scores, e):
-        """Bound the loss minus its tangent if each score moves by up to e."""
-        return sum(part.excess(scores, e) for part in self.parts)
-
-
-def logistic_of(prefs):
-    """Return the logistic loss of counted preferences, by levels if these have weights."""
-    if prefs.level_weight is None:
-        return CountedLogistic(prefs)
-    return SummedLogistic([CountedLogistic(part) for part in level_parts(prefs)])

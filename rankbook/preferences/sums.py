@@ -6,7 +6,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -96,6 +96,33 @@ class Sums:
     bands: tuple
 
 
+class TargetLoss:
+    """Base class of the objects that sum a loss over all preferences or choices of a target.
+
+    ``evaluate(scores, derivative)`` returns the :class:`Sums` at scores (n,), and
+    ``curvature(bands, v)`` multiplies the second derivative of the loss, at the scores whose sums
+    have these bands, by v (n,). A loss whose slope is a ramp needs the `derivative`, and has the
+    methods ``full_score_gradient()``, the score gradient (n,) at a = c, and ``largest_rise(scores,
+    noise)``, the largest score difference of better and worse item, 0 if below the noise. Other
+    losses have ``excess(scores, e)``, an upper bound on the loss minus its tangent if each score
+    changes by up to e.
+
+    Attributes
+    ----------
+    has_matrix : bool
+        Whether ``curvature_matrix(bands)`` returns the second derivative as a dense matrix (n, n).
+    """
+
+    has_matrix = False
+
+    def curvature_columns(self, bands, V):
+        """Multiply the second derivative of the loss by the columns of V (n, k)."""
+        found = np.empty_like(V)
+        for j in range(V.shape[1]):
+            found[:, j] = self.curvature(bands, V[:, j])
+        return found
+
+
 # %% ../../nbs/preferences/sums.ipynb #tw01
 def crossed_edges(better, worse, edges, queries):
     """Return the edges (g + 1,) of levels that some preference crosses.
@@ -122,7 +149,7 @@ def crossed_edges(better, worse, edges, queries):
 
 
 # %% ../../nbs/preferences/sums.ipynb #c013
-class CountedLoss:
+class CountedLoss(TargetLoss):
     """Loss of preferences that are stored as scores.
 
     All of them count, with margin 1 and one or two weights for each item.
@@ -281,6 +308,49 @@ class LevelWeight(NamedTuple):
         return self.table[self.grade[better], self.grade[worse]]
 
 
+class Factors(NamedTuple):
+    """Factors of the weights of preferences: weights of items and of pairs of levels.
+
+    Attributes
+    ----------
+    better, worse : ndarray of shape (n,), or None
+        Weights of the items as the better and as the worse item; the same array if each item has
+        one weight. None means ones.
+    levels : LevelWeight or None
+    """
+
+    better: Any = None
+    worse: Any = None
+    levels: LevelWeight | None = None
+
+    def of(self, better, worse):
+        """The weights (m,) of preferences, or None if all are 1."""
+        found = None if self.levels is None else self.levels.of(better, worse)
+        if self.better is None:
+            return found
+        items = self.better[better] * self.worse[worse]
+        return items if found is None else items * found
+
+    def change_items(self, change):
+        """Apply a function to the weights (n,) of items; one weight for each stays one."""
+        if self.better is None:
+            return self
+        better = locked(change(self.better))
+        worse = better if self.worse is self.better else locked(change(self.worse))
+        return self._replace(better=better, worse=worse)
+
+    def cut(self, rows):
+        """Select the factors of some items (p,)."""
+        grade = None if self.levels is None else locked(self.levels.grade[rows])
+        levels = None if self.levels is None else self.levels._replace(grade=grade)
+        return self.change_items(lambda weight: weight[rows])._replace(levels=levels)
+
+    @property
+    def have_zeros(self):
+        """Whether an item has a weight of 0, so that its preferences are left out. O(n)."""
+        return self.better is not None and not (self.better.all() and self.worse.all())
+
+
 def level_table(y, weights):
     """Make the :class:`LevelWeight` of scores y (n,).
 
@@ -371,7 +441,7 @@ def compares(part):
 
 
 # %% ../../nbs/preferences/sums.ipynb #c015
-class ListedLoss:
+class ListedLoss(TargetLoss):
     """Loss of any preferences, pair by pair. O(m + n) time and memory for each method."""
 
     def __init__(self, prefs):
@@ -425,33 +495,50 @@ class ListedLoss:
 
 
 # %% ../../nbs/preferences/sums.ipynb #c2178c23
-class SummedLoss:
-    """Loss of preferences in several counted parts, whose costs add up."""
+class SummedLoss(TargetLoss):
+    """Loss of n items in several counted parts, whose costs add up; there may be none."""
 
-    def __init__(self, parts):
-        self.parts = parts
+    def __init__(self, parts, n):
+        self.parts, self.n_items = parts, n
+        self.has_matrix = all(part.has_matrix for part in parts)
+
+    def _total(self, arrays):
+        return sum(arrays, np.zeros(self.n_items))
 
     def evaluate(self, scores, derivative=None):
         """Compute the :class:`Sums` of a :class:`Derivative` at scores (n,)."""
         found = [part.evaluate(scores, derivative) for part in self.parts]
         return Sums(
             *(sum(getattr(each, name) for each in found) for name in ("loss", "margin", "square")),
-            sum(each.score_gradient for each in found),
-            max(each.worst for each in found),
+            self._total(each.score_gradient for each in found),
+            max((each.worst for each in found), default=-np.inf),
             tuple(each.bands for each in found),
         )
 
     def curvature(self, bands, v):
         """Multiply the second derivative of the loss at the scores of these bands by v (n,)."""
-        return sum(part.curvature(band, v) for part, band in zip(self.parts, bands))
+        return self._total(part.curvature(band, v) for part, band in zip(self.parts, bands))
+
+    def curvature_columns(self, bands, V):
+        """Multiply the second derivative of the loss by the columns of V (n, k)."""
+        found = (part.curvature_columns(band, V) for part, band in zip(self.parts, bands))
+        return sum(found, np.zeros_like(V))
+
+    def curvature_matrix(self, bands):
+        """Return the dense second derivative (n, n)."""
+        return sum(part.curvature_matrix(band) for part, band in zip(self.parts, bands))
 
     def full_score_gradient(self):
         """Compute P' c, the score gradient (n,) of all preferences with a = c."""
-        return sum(part.full_score_gradient() for part in self.parts)
+        return self._total(part.full_score_gradient() for part in self.parts)
 
     def largest_rise(self, scores, noise=0.0):
         """Return the largest score difference of better and worse item, 0 if below the noise."""
-        return max(part.largest_rise(scores, noise) for part in self.parts)
+        return max((part.largest_rise(scores, noise) for part in self.parts), default=0.0)
+
+    def excess(self, scores, e):
+        """Bound the loss minus its tangent if each score changes by up to e."""
+        return sum(part.excess(scores, e) for part in self.parts)
 
 
 # %% ../../nbs/preferences/sums.ipynb #c016
@@ -461,11 +548,14 @@ def loss_of(prefs):
     The loss is counted for the full graph of scores without weights or margins of single pairs. If
     pairs of levels have weights, it is split by the upper level.
     """
-    if not prefs.is_counted:
-        return ListedLoss(prefs)
+    return counted_loss(prefs, CountedLoss) if prefs.is_counted else ListedLoss(prefs)
+
+
+def counted_loss(prefs, kind):
+    """Sum a loss by a class of counted losses, in parts if pairs of levels have weights."""
     if prefs.level_weight is None:
-        return CountedLoss(prefs)
-    return SummedLoss([CountedLoss(part) for part in level_parts(prefs)])
+        return kind(prefs)
+    return SummedLoss([kind(part) for part in level_parts(prefs)], prefs.n_items)
 
 
 def weighs_nothing(prefs):

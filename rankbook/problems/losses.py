@@ -127,11 +127,8 @@ class Loss:
     ArgumentError. ``groups(prefs)`` returns the group number (n,) of each item; only items of the
     same group are compared. ``summed(prefs)`` returns the object that sums the loss.
 
-    This object has the methods ``evaluate(scores, derivative)`` for the
-    :class:`rankbook.preferences.sums.Sums` at scores (n,), and ``curvature(bands, v)`` for the
-    Hessian times v, (n,) or (n, k). Without a ramp, it also has ``curvature_matrix(bands)`` for the
-    Hessian (n, n), and ``excess(scores, e)`` for the `excess`; in its sums, `loss` is L(f),
-    `score_gradient` is the negative gradient g, and `margin` is -L*(-g).
+    This object is a :class:`rankbook.preferences.sums.TargetLoss`. Without a ramp, the `loss` of
+    its sums is L(f), `score_gradient` is the negative gradient g, and `margin` is -L*(-g).
     """
 
     name: str

@@ -8,13 +8,13 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.ownership import writable
 from ..preferences.orders import Orders
-from ..preferences.sums import Sums, refuse_extreme_weights
+from ..preferences.sums import Sums, TargetLoss, refuse_extreme_weights
 from .losses import Loss
 from .scale import components
 
 
 # %% ../../nbs/problems/plackett_luce.ipynb #pl06
-class ChoiceSums:
+class ChoiceSums(TargetLoss):
     """The loss over all choices of some orders.
 
     Parameters
@@ -23,11 +23,11 @@ class ChoiceSums:
 
     Notes
     -----
-    O(N) for each method and column, for N places; `curvature_matrix` takes O(n^2) and the squared
+    O(N) for each method, for N places; `curvature_matrix` takes O(n^2) and the squared
     length of each order. 100 N bytes.
     """
 
-    takes_columns = True
+    has_matrix = True
 
     def __init__(self, orders):
         self.n_items, self.item = orders.n_items, writable(orders.item)
@@ -54,11 +54,9 @@ class ChoiceSums:
         return Sums(*totals, self.total, gradient, 0.0, facts)
 
     def curvature(self, bands, v):
-        """The Hessian at the scores of these bands, times v of shape (n,) or (n, k)."""
+        """The Hessian at the scores of these bands, times v (n,)."""
         from ..preferences.choices import choice_curvature
 
-        if v.ndim == 2:
-            return np.column_stack([self.curvature(bands, each) for each in v.T])
         return self._by_item(choice_curvature(v[self.item], bands))
 
     def curvature_matrix(self, bands):

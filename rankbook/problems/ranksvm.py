@@ -342,7 +342,7 @@ def hessian_product(X, summed, bands, p):
     Parameters
     ----------
     X : ndarray or csr_array of shape (n, d)
-    summed : object with a method `curvature`
+    summed : TargetLoss
         The loss summed over the preferences of these items, see :mod:`rankbook.preferences.sums`.
     bands : tuple
         As in :class:`rankbook.preferences.sums.Sums`.
@@ -357,7 +357,7 @@ def is_written_out(X, summed):
     True if the loss provides this matrix, and n and d differ by at most a factor of two, for
     example if X is a factor of a kernel matrix.
     """
-    return max(X.shape) <= 2 * min(X.shape) and hasattr(summed, "curvature_matrix")
+    return max(X.shape) <= 2 * min(X.shape) and summed.has_matrix
 
 
 def hessian(X, summed, bands):
@@ -373,12 +373,7 @@ def hessian(X, summed, bands):
     for start in range(0, d, COLUMNS):
         some = slice(start, start + COLUMNS)
         columns = np.array(dense(X[:, some]), dtype=np.float64, order="F")
-        if getattr(summed, "takes_columns", False):
-            columns = summed.curvature(bands, columns)
-        else:
-            for j in range(columns.shape[1]):
-                columns[:, j] = summed.curvature(bands, columns[:, j])
-        H[start:, some] = rmatvec(X[:, start:], columns)
+        H[start:, some] = rmatvec(X[:, start:], summed.curvature_columns(bands, columns))
     return np.tril(H) + np.tril(H, -1).T
 
 

@@ -18,7 +18,7 @@ from ..base.validation import as_choice, query_numbers
 from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, require_blocks
 from ..kernels.items import column_squares, rmatvec
 from ..kernels.kernel import Kernel
-from ..preferences.sums import Derivative, Sums
+from ..preferences.sums import Derivative, SummedLoss, Sums, TargetLoss
 from .losses import Hinge, as_penalty, count_coef
 from .ranksvm import (
     LossLike,
@@ -33,40 +33,13 @@ from .signs import as_signs
 
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb05
-class NoLoss:
-    """Loss of n items without preferences."""
-
-    def __init__(self, n):
-        self.n_items = n
-
-    def evaluate(self, scores, derivative=None):
-        """Return sums over no preferences."""
-        return Sums(0.0, 0.0, 0.0, np.zeros(self.n_items), -np.inf, ())
-
-    def curvature(self, bands, v):
-        """Return zeros of the shape of v."""
-        return np.zeros(v.shape)
-
-    def full_score_gradient(self):
-        """Return zeros (n,)."""
-        return np.zeros(self.n_items)
-
-    def largest_rise(self, scores, noise=0.0):
-        """Return 0."""
-        return 0.0
-
-    def excess(self, scores, e):
-        """Return 0."""
-        return 0.0
-
-
 def block_loss(block, query_weight=None, loss=Hinge()):
     """Return the loss over the preferences of a block, and their number. O(n log n)."""
     prefs = block.preferences()
     m = len(prefs)
     if m and query_weight is not None:
         prefs = prefs.query_weighted(query_weight)
-    return (loss.summed(loss.read_target(prefs)) if m else NoLoss(prefs.n_items)), m
+    return (loss.summed(loss.read_target(prefs)) if m else SummedLoss([], prefs.n_items)), m
 
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb08
@@ -125,7 +98,7 @@ def totalled(first, second):
     return max(first[0], second[0]), *added(first[1:], second[1:])
 
 
-class BlockedLoss:
+class BlockedLoss(TargetLoss):
     """Loss over the preferences of all blocks.
 
     Parameters

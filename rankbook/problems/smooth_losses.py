@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..preferences.graph import item_sums
-from ..preferences.sums import Sums
+from ..preferences.sums import Sums, TargetLoss, counted_loss
 from .losses import Loss, read_preferences, require_array
 
 
@@ -102,7 +102,7 @@ class Logistic:
 
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm013
-class PairSums:
+class PairSums(TargetLoss):
     """Sum of a :class:`PairLoss` over a list of preferences.
 
     Parameters
@@ -115,7 +115,7 @@ class PairSums:
     O(m + n) time for each method, and about 60 m bytes.
     """
 
-    takes_columns = True
+    has_matrix = True
 
     def __init__(self, rule, prefs):
         self.rule, self.n_items = rule, prefs.n_items
@@ -147,9 +147,7 @@ class PairSums:
         return item_sums(self.better, self.worse, dual, self.n_items)
 
     def curvature(self, bands, v):
-        """The Hessian at the scores of these bands, times v of shape (n,) or (n, k)."""
-        if v.ndim == 2:
-            return np.column_stack([self.curvature(bands, each) for each in v.T])
+        """The Hessian at the scores of these bands, times v (n,)."""
         return self._items(bands[0] * (v[self.better] - v[self.worse]))
 
     def curvature_matrix(self, bands):
@@ -297,9 +295,9 @@ class SmoothPairLoss(Loss):
         scores of 0, or if its derivative falls.
         """
         if type(self.rule) is Logistic and prefs.is_counted:
-            from ..preferences.logistic_sums import logistic_of  # compiled code
+            from ..preferences.logistic_sums import CountedLogistic  # compiled code
 
-            return logistic_of(prefs)
+            return counted_loss(prefs, CountedLogistic)
         sums = PairSums(self.rule, prefs)
         if type(self.rule) is not Logistic:
             t = sums.shortfall(np.zeros(prefs.n_items))

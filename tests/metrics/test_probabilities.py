@@ -190,11 +190,11 @@ def test_a_link_that_decreases_is_refused_and_one_in_single_precision_is_not():
 
 
 def test_the_log_loss_of_many_pairs_is_the_objective_of_the_logistic_loss():
-    from rankbook.preferences.logistic_sums import logistic_of
+    from rankbook.problems.ranksvm import as_loss
 
     rng = np.random.default_rng(6)
     y, f, weight = rng.integers(4, size=3000), 3 * rng.normal(size=3000), rng.random(3000)
     prefs = rb.Preferences.from_scores(y).item_weighted(weight)
     total = sum(part.sum() for *_, part in NumberedPairs(prefs).blocks())
-    expected = logistic_of(prefs).evaluate(f).loss / total
+    expected = as_loss("logistic").summed(prefs).evaluate(f).loss / total
     assert len(prefs) > 3_000_000 and log_loss(prefs, f) == pytest.approx(expected, rel=1e-12)

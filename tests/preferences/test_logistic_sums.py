@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.preferences.logistic_sums import CountedLogistic, SummedLogistic, logistic_of
-from rankbook.preferences.sums import total_weight
-from rankbook.problems.smooth_losses import Logistic, PairSums
+from rankbook.preferences.logistic_sums import CountedLogistic
+from rankbook.preferences.sums import SummedLoss, total_weight
+from rankbook.problems.smooth_losses import Logistic, PairSums, SmoothPairLoss
 
 N = 150
 
@@ -51,10 +51,10 @@ SCORES = {
 def test_counted_is_listed(weights, kind):
     prefs, rng = graded(0, weights), np.random.default_rng(1)
     f, v = SCORES[kind](rng), rng.normal(size=(N, 3))
-    counted = logistic_of(prefs)
+    counted = SmoothPairLoss(Logistic()).summed(prefs)
     assert prefs.is_counted and not prefs.is_listed
     found = counted.evaluate(f)
-    bent, H = counted.curvature(found.bands, v), counted.curvature_matrix(found.bands)
+    bent, H = counted.curvature_columns(found.bands, v), counted.curvature_matrix(found.bands)
     one = counted.curvature(found.bands, v[:, 0])
     listed = PairSums(Logistic(), prefs)
     expected = listed.evaluate(f)
@@ -64,7 +64,7 @@ def test_counted_is_listed(weights, kind):
     assert np.allclose(
         found.score_gradient, expected.score_gradient, rtol=0, atol=1e-11 * far * size + 1e-300
     )
-    expected_bent = listed.curvature(expected.bands, v)
+    expected_bent = listed.curvature_columns(expected.bands, v)
     bound = 1e-11 * far * max(np.abs(expected_bent).max(), 1e-300)
     assert np.allclose(bent, expected_bent, rtol=0, atol=bound)
     assert np.allclose(one, bent[:, 0], rtol=0, atol=bound)
@@ -78,8 +78,8 @@ def test_counted_is_listed(weights, kind):
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_it_rises_above_its_tangent_by_no_more(weights):
     prefs, rng = graded(2, weights), np.random.default_rng(3)
-    counted = logistic_of(prefs)
-    assert isinstance(counted, SummedLogistic if weights == "levels" else CountedLogistic)
+    counted = SmoothPairLoss(Logistic()).summed(prefs)
+    assert isinstance(counted, SummedLoss if weights == "levels" else CountedLogistic)
     assert np.isclose(counted.excess(np.zeros(N), 1.0), total_weight(prefs) / 2)
     for unit in (0.0, 0.1, 3.0):
         f, e = unit * rng.normal(size=N), 0.5
@@ -93,7 +93,10 @@ def test_tiles_meet():
     rng = np.random.default_rng(4)
     y = np.repeat([0.0, 1.0, 2.0], [700, 513, 50])
     prefs, f = rb.Preferences.from_scores(y), 3 * rng.normal(size=y.size)
-    found, expected = (s.evaluate(f) for s in (logistic_of(prefs), PairSums(Logistic(), prefs)))
+    found, expected = (
+        s.evaluate(f)
+        for s in (SmoothPairLoss(Logistic()).summed(prefs), PairSums(Logistic(), prefs))
+    )
     assert np.isclose(found.loss, expected.loss, rtol=1e-13)
     assert np.allclose(found.score_gradient, expected.score_gradient, atol=1e-9)
 
@@ -110,7 +113,7 @@ def test_the_problem_lists_nothing():
 def test_heavy_pairs_far_apart_keep_their_loss():
     prefs = rb.Preferences.from_scores(np.arange(40) % 2).item_weighted(np.full(40, 1e8))
     f = np.where(np.arange(40) % 2, 35.0, 0.0)
-    found = logistic_of(prefs).evaluate(f)
+    found = SmoothPairLoss(Logistic()).summed(prefs).evaluate(f)
     expected = 400 * 1e16 * np.log1p(np.exp(-35))
     assert found.loss == pytest.approx(expected, rel=1e-12)
     assert found.margin == pytest.approx(expected + f @ found.score_gradient, rel=1e-12)

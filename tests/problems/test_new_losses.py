@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 import rankbook as rb
-from rankbook.preferences.sums import Derivative, loss_of
+from rankbook.preferences.sums import Derivative, TargetLoss, loss_of
 from rankbook.problems.losses import Hinge, Loss, scaled_dual
 from rankbook.problems.ranksvm import LOSSES, as_loss
 from rankbook.problems.smooth_losses import PairSums
@@ -59,7 +59,7 @@ class Equal(Loss):
         return PairSums(Squares(), target)
 
 
-class Twice:
+class Twice(TargetLoss):
     """Sums of the hinge, times two."""
 
     def __init__(self, prefs):

@@ -51,7 +51,7 @@ def test_the_slopes_and_the_curvature_are_derivatives(loss):
     assert np.allclose(bent, (back - ahead) / (2 * h), atol=1e-4)
     H = whole.curvature_matrix(found.bands)
     assert np.allclose(H @ v, bent) and np.allclose(H, H.T)
-    both = whole.curvature(found.bands, np.c_[v, 2 * v])
+    both = whole.curvature_columns(found.bands, np.c_[v, 2 * v])
     assert np.allclose(both, np.c_[bent, 2 * bent])
 
 
