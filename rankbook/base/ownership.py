@@ -84,12 +84,11 @@ class SetOnce:
         def kept(value):
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 return views.setdefault(id(value), locked(value))
-            return value
+            if type(value) is tuple:
+                return tuple(map(kept, value))
+            return type(value)(*map(kept, value)) if hasattr(value, "_fields") else value
 
-        vars(self).update(
-            (name, tuple(map(kept, value)) if type(value) is tuple else kept(value))
-            for name, value in state.items()
-        )
+        vars(self).update((name, kept(value)) for name, value in state.items())
 
 
 def lend(problem: Any) -> Any:

@@ -312,7 +312,7 @@ class RankSVM(Ranker):
         if (u := getattr(prefs, "pair_features", None)) is None:
             problem = RankSVMProblem(X, prefs, kernel, signs=signs, **options)
             return problem, self.lam, None, kernel
-        between = prefs.replaced(pair_features=None)
+        between = prefs.without_pair_features()
         alone = RankSVMProblem(X, between, kernel, signs=signs, **options)
         lam, power = lam_for(alone, self.lam), 1.0 if alone.penalty.coef_is_weights else 0.5
         if self.pair_lam is None:

@@ -76,7 +76,7 @@ def with_advantages(model, y, scores, argument="y"):
         return y, scores
     theta = getattr(ranker, "pair_coef_", None)
     if theta is None:
-        return y.replaced(pair_features=None), scores
+        return y.without_pair_features(), scores
     if u.shape[1] != theta.size:
         raise ArgumentError(
             f"{argument} has {u.shape[1]} pair features and the model was fitted with {theta.size}",

@@ -23,7 +23,6 @@ from ..preferences.graph import (
     as_preferences,
     of_rows,
     survival_target,
-    without_item_weights,
 )
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL, pairs_by_query, tie_chains, weight_scale
@@ -337,7 +336,7 @@ def as_judged(y_true, y_score, qid=None, sample_weight=None):
             weight = as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
             prefs = prefs.item_weighted(weight)
     y_score = as_vector("y_score", y_score, prefs.n_items)
-    if not len(prefs) and not len(without_item_weights(prefs)):
+    if not len(prefs) and not len(prefs.without_item_weights()):
         raise UndefinedMetric("y_true has no preference", "at least one")
     return prefs, y_score
 

@@ -20,7 +20,7 @@ from ..base.tables import printable
 from ..base.types import File, Items
 from ..base.validation import as_choice, as_positive, require_kind
 from ..kernels.items import rmatvec
-from ..preferences.graph import distinct, has_positive_margins, item_sums
+from ..preferences.graph import distinct, item_sums
 from ..preferences.sums import loss_of
 from ..problems.certificate import Certificate, SmoothedDual, Solution
 
@@ -45,7 +45,7 @@ EVENT = np.dtype([("lam", "f8"), ("pair", "i4"), ("from", "i1"), ("to", "i1")])
 # %% ../../nbs/paths/exact.ipynb #s005n
 def first_sets(prefs):
     """Sets (m,), int8, above lam_max: AT_BOUND, or INACTIVE for margins <= 0."""
-    if has_positive_margins(prefs):
+    if prefs.has_positive_margins:
         return np.full(len(prefs), AT_BOUND, dtype=np.int8)
     return np.where(prefs.margin > 0, np.int8(AT_BOUND), np.int8(INACTIVE))
 

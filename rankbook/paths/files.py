@@ -12,7 +12,7 @@ from ..base.validation import as_positive
 from ..kernels.kernel import Kernel
 from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import NystroemMap
-from ..preferences.graph import Preferences, without_item_weights
+from ..preferences.graph import Preferences
 from ..preferences.orders import TIED, Orders
 from ..problems.rankrls import MarginTarget, RankRLSProblem, Spectrum
 from ..problems.ranksvm import LOSSES, RankSVMProblem
@@ -87,7 +87,7 @@ def _preferences_parts(prefs):
         weights["better_weight"] = np.array(prefs.better_weight)
         if prefs.worse_weight is not prefs.better_weight:
             weights["worse_weight"] = np.array(prefs.worse_weight)
-        prefs = without_item_weights(prefs)
+        prefs = prefs.without_item_weights()
     parts = dict(graph=prefs.graph, n_items=prefs.n_items, n_queries=prefs.n_queries)
     parts |= dict(n_ties=prefs.n_ties) | weights
     if prefs.items is not None:

@@ -6,15 +6,15 @@
 from __future__ import annotations  # help() shows ArrayLike, not all that it stands for
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import require_memory, within_memory
-from ..base.ownership import SetOnce, locked, own
+from ..base.ownership import locked, own
 from ..base.tables import refuse_unread
 from ..base.types import GraphName
 from ..base.validation import (
@@ -41,12 +41,13 @@ from .events import (
     tie_halves,
 )
 from .sums import (
+    Factors,
     LevelWeight,
     asked_totals,
-    both_weights,
     level_table,
     query_totals,
 )
+from .target import Target
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -202,6 +203,61 @@ def chosen_pairs(better, worse, rows, n):
     return kept, *(locked(order[end].astype(np.int32)) for end in ends)
 
 
+class PairList(NamedTuple):
+    """List of pairs (m,), with weights, margins and features (m, p) of single pairs, or None."""
+
+    better: Any
+    worse: Any
+    weight: Any = None
+    margin: Any = None
+    features: Any = None
+
+    def cut(self, kept):
+        """Select some pairs."""
+        return PairList(*(None if values is None else locked(values[kept]) for values in self))
+
+    def among(self, rows, n):
+        """Return the index of each pair between some rows (p,) of n items, and these pairs."""
+        kept, *ends = chosen_pairs(self.better, self.worse, rows, n)
+        return kept, PairList(*ends, *self.cut(kept)[2:])
+
+
+class Levels(NamedTuple):
+    """Items (n,) sorted by query and score, and the positions where the level and the query begin.
+
+    A full or a star graph follows from the levels; a full graph also without the pairs that weights
+    of 0 in the :class:`rankbook.preferences.sums.Factors` leave out.
+    """
+
+    order: Any
+    level: Any
+    query: Any
+
+    def by_item(self):
+        """The positions (n,) where the level and the query of each item begin."""
+        level, query = np.empty_like(self.order), np.empty_like(self.order)
+        level[self.order], query[self.order] = self.level, self.query
+        return level, query
+
+    def count(self, graph, factors=Factors()):
+        """Number of pairs. O(n)."""
+        if not factors.have_zeros:
+            return count_pairs(graph, *self)
+        return int(_counted_lower(*self, factors.better, factors.worse)[1].sum())
+
+    def pairs(self, graph, factors=Factors()):
+        """List the pairs."""
+        if graph == "star":
+            return PairList(*map(locked, _list_star(*self)))
+        return PairList(*map(locked, _list_full(*self, factors.better, factors.worse)))
+
+    def ends(self, numbers):
+        """Return better and worse items of some pairs (p,) of the full graph. O(n + p log n)."""
+        ends = np.cumsum(self.level - self.query)
+        position = np.searchsorted(ends, numbers, side="right")
+        return self.order[position], self.order[numbers - ends[position] + self.level[position]]
+
+
 # %% ../../nbs/preferences/graph.ipynb #c026
 def chosen_rows(rows, n):
     """Return the row numbers (p,), p > 0, that a slice, mask or vector selects among n items."""
@@ -223,11 +279,9 @@ def chosen_rows(rows, n):
 
 
 def _pair_vectors(weight, margin, m):
-    """Copy the weights and margins of m preferences, read-only, by the names of attributes."""
+    """Copy the weights and margins of m preferences, read-only."""
     weight = None if weight is None else own(as_vector("weight", weight, m, minimum=0.0))
-    return dict(
-        _weight=weight, _margin=None if margin is None else own(as_vector("margin", margin, m))
-    )
+    return weight, None if margin is None else own(as_vector("margin", margin, m))
 
 
 def _floats(name, value, size):
@@ -242,7 +296,7 @@ def equal_numbers(m):
     return np.broadcast_to(1.0, m)
 
 
-class Preferences(SetOnce):
+class Preferences(Target):
     """Directed graph of preferences between items.
 
     Parameters
@@ -278,13 +332,15 @@ class Preferences(SetOnce):
         Scores from which the graph was made, and the number of each item's query.
     survival : structured ndarray of shape (n,), or None
         Times from which the graph was made, in the fields event and time.
-    levels : tuple of ndarray of shape (n,), or None
+    levels : tuple of ndarrays (order, level, query) of shape (n,), or None
         For a graph made from scores: the order of the items, and, for each item in this order, the
         position where its level begins and the position where its query begins.
     better_weight, worse_weight : ndarray of shape (n,), or None
         Weights of the items as the better and as the worse item of a preference, whose weight is
         the product of the two. Both are the same array if each item has one weight; see
         :meth:`item_weighted`.
+    factors : tuple
+        Weights of items and of pairs of levels, a :class:`rankbook.preferences.sums.Factors`.
     pair_features : ndarray of shape (m, p), or None
         Features of the pairs. Indexing, weighting and pickling keep them. Metrics compare the
         scores of items and do not use them.
@@ -305,19 +361,16 @@ class Preferences(SetOnce):
     ('tea', 'milk', 'water')
     """
 
-    n_items: int
     graph: str
     n_queries: int | None
     n_levels: int | None
     n_ties: int
-    items: tuple | None
     scores: np.ndarray | None
-    queries: np.ndarray | None
-    survival: np.ndarray | None
-    levels: tuple[np.ndarray, ...] | None
-    better_weight: np.ndarray | None
-    worse_weight: np.ndarray | None
-    pair_features: np.ndarray | None
+    levels: Levels | None
+    factors: Factors
+
+    unit = "pair"
+    use = "RankSVM, RankRLS and OnlineRankSVM take preferences as y, and metrics as y_true."
 
     def __init__(
         self,
@@ -343,9 +396,11 @@ class Preferences(SetOnce):
                 f"better and worse are both {better[loop[0]]} at index {loop[0]}",
                 "two different items",
             )
-        given = _pair_vectors(weight, margin, better.size)
-        given |= dict(pair_features=own(features_of(None, pair_features, better.size)))
-        self._begin(n_items, "pairs", better.size, _pairs=(locked(better), locked(worse)), **given)
+        given = (
+            *_pair_vectors(weight, margin, better.size),
+            own(features_of(None, pair_features, better.size)),
+        )
+        self._begin(n_items, "pairs", PairList(locked(better), locked(worse), *given))
 
     @classmethod
     def from_scores(
@@ -411,22 +466,18 @@ class Preferences(SetOnce):
             raise ArgumentError("y has shape (0,)", "at least one score")
         number = query_numbers(qid, y.size)
         prefs = cls.__new__(cls)
-        order, level_start, query_start = found = tuple(map(locked, sorted_levels(y, number)))
-        position = np.arange(y.size)
-        n_levels = int(np.bincount(query_start[level_start == position]).max(initial=0))
-        n_queries = int(np.count_nonzero(query_start == position))
-        facts = dict(n_queries=n_queries, n_levels=n_levels)
+        levels, position = Levels(*map(locked, sorted_levels(y, number))), np.arange(y.size)
+        n_levels = int(np.bincount(levels.query[levels.level == position]).max(initial=0))
+        facts = dict(n_queries=int(np.count_nonzero(levels.query == position)), n_levels=n_levels)
         facts |= dict(scores=own(y), queries=locked(number) if qid is not None else None)
-        prefs._begin(y.size, graph, count_pairs(graph, *found), levels=found, **facts)
-        delta = None if margin == "one" else prefs.matvec(y)
-        if level_weight is not None:
-            table = level_table(y, level_weight)
-            if graph == "full" and delta is None:
-                prefs._level_weight = tuple(table)
-            else:
-                prefs = prefs.reweighted(table.of(prefs.better, prefs.worse), delta)
-        elif delta is not None:
-            prefs = prefs.reweighted(margin=delta)
+        prefs._begin(y.size, graph, levels=levels, **facts)
+        table = None if level_weight is None else level_table(y, level_weight)
+        if graph == "full" and margin == "one":
+            prefs = prefs.replaced(factors=Factors(levels=table))
+        elif margin != "one" or table is not None:
+            delta = None if margin == "one" else prefs.matvec(y)
+            weight = None if table is None else table.of(prefs.better, prefs.worse)
+            prefs = prefs.reweighted(weight, delta)
         return prefs if query_weight is None else prefs.query_weighted(query_weight)
 
     @classmethod
@@ -963,33 +1014,32 @@ class Preferences(SetOnce):
         >>> rb.Preferences.from_rankings([[0, 1, 2], [2, 0]]).find_cycle()
         [0, 2]
         """
-        return find_cycle(*self._list(), self.n_items) if self.levels is None else None
+        return find_cycle(self.better, self.worse, self.n_items) if self.levels is None else None
 
-    def _begin(self, n_items, graph, m, **given):
-        none = "n_queries n_levels levels scores queries survival items pair_features".split()
-        none += "better_weight worse_weight _pairs _weight _margin _level_weight _whole".split()
-        facts = dict(n_items=n_items, graph=graph, n_ties=0, _m=m)
-        vars(self).update(dict.fromkeys(none) | facts | given)
+    def _begin(self, n_items, graph, given=None, **facts):
+        """Set the attributes.
+
+        `_given` is the list of pairs that the levels do not determine, including those that weights
+        of 0 leave out. `_pairs` is the list without these, or None if it is not made yet.
+        """
+        none = "n_queries n_levels levels scores queries survival items".split()
+        known = dict(n_items=n_items, graph=graph, n_ties=0, factors=Factors())
+        vars(self).update(dict.fromkeys(none) | known | dict(_given=given, _pairs=given) | facts)
 
     def _list(self):
         pairs = self._pairs  # another thread may forget them in between
         if pairs is None:
-            if self.graph == "full":
-                pairs = _list_full(*self.levels, self.better_weight, self.worse_weight)
-            else:
-                pairs = _list_star(*self.levels)
-            pairs = self._pairs = tuple(map(locked, pairs))
+            pairs = self._pairs = self.levels.pairs(self.graph, self.factors)
         return pairs
 
+    @cached_property
+    def _count(self):
+        if self._pairs is None:
+            return self.levels.count(self.graph, self.factors)
+        return self._pairs.better.size
+
     def __len__(self) -> int:
-        return self._m
-
-    @property
-    def shape(self) -> tuple[int]:
-        """(n_items,): an entry for each item, as scikit-learn requires of a target y."""
-        return (self.n_items,)
-
-    ndim = 1
+        return self._count
 
     def __getitem__(self, rows: Any) -> Self:
         """Return the preferences between some rows, renumbered by their position in `rows`.
@@ -1013,59 +1063,24 @@ class Preferences(SetOnce):
         >>> prefs.shape, prefs.better, prefs.worse
         ((3,), array([1], dtype=int32), array([0], dtype=int32))
         """
-        return self._among(chosen_rows(rows, self.n_items))
-
-    def __array__(self, dtype=None, copy=None) -> NoReturn:
-        raise ArgumentError(
-            "a Preferences is not an array of numbers",
-            "an array",
-            "RankSVM, RankRLS and OnlineRankSVM take preferences as y, and metrics as y_true.",
-        )
-
-    def _among(self, rows):
-        """The preferences between some rows (p,); see :meth:`__getitem__`."""
-        cut = lambda values: None if values is None else locked(values[rows])
-        if self.better_weight is not None:
-            one = self.better_weight is self.worse_weight
-            better = cut(self.better_weight)
-            worse = better if one else cut(self.worse_weight)
-            return self._unweighted()._among(rows)._with_item_weights(better, worse)
-        of_pairs = [None if self._level_weight is not None else self._weight, self._margin]
-        single = any(values is not None for values in of_pairs)
-        n_ties, listed = self.n_ties, self.levels is None or (single and self.graph == "star")
-        if listed or single:
-            kept, *pairs = chosen_pairs(*self._list(), rows, self.n_items)
-        if listed:
-            bare = dict(graph="pairs", n_queries=None, n_levels=None, levels=None)
-            facts = bare if self.levels else {}
-            facts |= dict(n_items=rows.size, _pairs=tuple(pairs), _m=kept.size)
+        rows, levels, given = chosen_rows(rows, self.n_items), self.levels, self._given
+        facts = self.facts_of(rows) | dict(n_ties=self.n_ties)
+        facts |= dict(scores=None if self.scores is None else locked(self.scores[rows]))
+        if given is not None:
+            kept, given = given.among(rows, self.n_items)
             if (halves := tie_halves(self)).any():
-                n_ties = int(halves[kept].sum())
-            found = self.replaced(**facts)
+                facts |= dict(n_ties=int(halves[kept].sum()))
+        if levels is None or (given is not None and self.graph == "star"):
+            bare = dict(graph="pairs", n_queries=None, n_levels=None, levels=None) if levels else {}
+            found = self.replaced(n_items=rows.size, _given=given, _pairs=given, **bare, **facts)
         else:
-            order, *starts = self.levels
-            level, query = np.empty_like(order), np.empty_like(order)
-            level[order], query[order] = starts
-            found = type(self).from_scores(level[rows], query[rows], self.graph)
-            if single:  # in the order in which the full graph lists its pairs
+            found = type(self).from_scores(*(each[rows] for each in levels.by_item()), self.graph)
+            if given is not None:  # in the order in which the full graph lists its pairs
                 place = np.empty_like(rows)
-                place[found.levels[0]] = np.arange(rows.size)
-                kept = kept[np.lexsort([place[ends] for ends in pairs[::-1]])]
-        of_pairs.append(self.pair_features)
-        weight, margin, features = (v if v is None else locked(v[kept]) for v in of_pairs)
-        level = self._level_weight and (cut(self._level_weight[0]), self._level_weight[1])
-        names = None if self.items is None else tuple(self.items[i] for i in rows.tolist())
-        return found.replaced(
-            items=names,
-            n_ties=n_ties,
-            scores=cut(self.scores),
-            queries=cut(self.queries),
-            survival=cut(self.survival),
-            pair_features=features,
-            _weight=weight,
-            _margin=margin,
-            _level_weight=level,
-        )
+                place[found.levels.order] = np.arange(rows.size)
+                given = given.cut(np.lexsort((place[given.worse], place[given.better])))
+            found = found.replaced(_given=given, _pairs=given, **facts)
+        return found._weighted(self.factors.cut(rows))
 
     @property
     def is_listed(self) -> bool:
@@ -1076,26 +1091,43 @@ class Preferences(SetOnce):
     @property
     def has_pair_weights(self) -> bool:
         """True if single preferences, or pairs of levels, have weights of their own."""
-        return self._level_weight is not None or (
-            self._weight is not None and self.better_weight is None
-        )
+        return self.factors.levels is not None or self._has_single_weights
+
+    @property
+    def _has_single_weights(self):
+        return self._given is not None and self._given.weight is not None
 
     @property
     def is_counted(self) -> bool:
         """True if scores, item weights and level weights determine the graph without a list of
         pairs."""
-        full = self.graph == "full" and self.levels is not None and self._margin is None
-        return full and (self._level_weight is not None or not self.has_pair_weights)
+        return self.graph == "full" and self._given is None
+
+    @property
+    def is_product(self) -> bool:
+        """True if the graph is counted, and the weights are products of item weights alone."""
+        return self.is_counted and self.factors.levels is None
+
+    @property
+    def is_whole(self) -> bool:
+        """True for all pairs of a full graph, without item weights of 0."""
+        return self.graph == "full" and len(self) == self.levels.count("full")
+
+    @property
+    def has_positive_margins(self) -> bool:
+        """True if every margin is positive."""
+        given = self._given
+        return given is None or given.margin is None or bool((given.margin > 0).all())
 
     @property
     def better(self) -> np.ndarray:
         """(m,) int32: the preferred item of each preference."""
-        return (self._pairs or self._list())[0]
+        return (self._pairs or self._list()).better
 
     @property
     def worse(self) -> np.ndarray:
         """(m,) int32: the other item of each preference."""
-        return (self._pairs or self._list())[1]
+        return (self._pairs or self._list()).worse
 
     def ends(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the better and the worse items of some preferences.
@@ -1109,45 +1141,69 @@ class Preferences(SetOnce):
         >>> better.tolist(), worse.tolist()
         ([2, 1], [1, 0])
         """
-        if self._pairs is not None or not is_whole(self):
+        if self._pairs is not None or not self.is_whole:
             return self.better[numbers], self.worse[numbers]
-        order, level, query = self.levels
-        ends = np.cumsum(level - query)
-        position = np.searchsorted(ends, numbers, side="right")
-        return order[position], order[numbers - ends[position] + level[position]]
+        return self.levels.ends(numbers)
+
+    @property
+    def better_weight(self) -> np.ndarray | None:
+        """Weights (n,) of the items as the better one of a preference, or None for ones."""
+        return self.factors.better
+
+    @property
+    def worse_weight(self) -> np.ndarray | None:
+        """Weights (n,) of the items as the worse one; the same array if each item has one
+        weight."""
+        return self.factors.worse
 
     @property
     def level_weight(self) -> LevelWeight | None:
         """Weights of pairs of levels, which multiply the item weights; or None."""
-        return None if self._level_weight is None else LevelWeight(*self._level_weight)
+        return self.factors.levels
+
+    @property
+    def pair_features(self) -> np.ndarray | None:
+        """Features (m, p) of the pairs, or None. Indexing, weighting and pickling keep them.
+        Metrics compare the scores of items and do not use them."""
+        return None if self._given is None else self._list().features
+
+    def without_pair_features(self) -> Self:
+        """Return the preferences without features of pairs."""
+        lists = dict(_given=self._given, _pairs=self._pairs)
+        return self.replaced(**{k: v and v._replace(features=None) for k, v in lists.items()})
 
     @property
     def weight(self) -> np.ndarray:
         """(m,) float64: the cost c of violating each preference."""
-        weight, items = self._weight, self.better_weight
-        if weight is None and (items is not None or self._level_weight is not None):
-            k, l = self.better, self.worse
-            found = 1.0 if self._level_weight is None else self.level_weight.of(k, l)
-            found = found if items is None else items[k] * self.worse_weight[l] * found
-            weight = self._weight = locked(found)
-        return equal_numbers(self._m) if weight is None else weight
+        if self.factors.are_ones and not self._has_single_weights:
+            return equal_numbers(len(self))
+        pairs = self._list()
+        if pairs.weight is None:
+            weight = locked(self.factors.of(pairs.better, pairs.worse))
+            pairs = self._pairs = pairs._replace(weight=weight)
+        return pairs.weight
 
     @property
     def margin(self) -> np.ndarray:
         """(m,) float64: the difference delta of scores that each preference requires."""
-        return equal_numbers(self._m) if self._margin is None else self._margin
+        margin = None if self._given is None else self._list().margin
+        return equal_numbers(len(self)) if margin is None else margin
 
     def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:
         """Replace weights and margins by arrays of shape (m,); None means ones.
 
         If item weights of 0 remove preferences from a graph of scores, the others become a list.
         """
-        given = _pair_vectors(weight, margin, self._m)
-        given |= dict(better_weight=None, worse_weight=None, _whole=None, _level_weight=None)
-        if self._whole is not None and self._whole[-1] != self._m and self.levels is not None:
-            given |= dict(graph="pairs", n_queries=None, n_levels=None, levels=None)
-            given |= dict(_pairs=self._list())
-        return self.replaced(**given)
+        weight, margin = _pair_vectors(weight, margin, len(self))
+        facts, levels = dict(factors=Factors()), self.levels
+        if self.factors.have_zeros and levels and len(self) != levels.count(self.graph):
+            facts |= dict(graph="pairs", n_queries=None, n_levels=None, levels=None)
+            levels = None
+        if levels and weight is None and margin is None:
+            pairs = self._pairs and PairList(self.better, self.worse)
+            return self.replaced(_given=None, _pairs=pairs, **facts)
+        pairs = self._list()._replace(weight=weight, margin=margin)
+        return self.replaced(_given=pairs, _pairs=pairs, **facts)
 
     def item_weighted(self, item_weight: ArrayLike, worse_weight: ArrayLike | None = None) -> Self:
         """Weight each preference by the product of its two items' weights.
@@ -1177,53 +1233,33 @@ class Preferences(SetOnce):
         """
         require_same_rows(item_weight=item_weight, worse_weight=worse_weight)
         better = own(as_vector("item_weight", item_weight, self.n_items, minimum=0.0))
-        if worse_weight is None:
-            return self._with_item_weights(better, better)
-        worse = own(as_vector("worse_weight", worse_weight, self.n_items, minimum=0.0))
-        return self._with_item_weights(better, worse)
+        worse = better
+        if worse_weight is not None:
+            worse = own(as_vector("worse_weight", worse_weight, self.n_items, minimum=0.0))
+        return self._weighted(self.factors._replace(better=better, worse=worse))
 
-    def _unweighted(self):
-        """Return the graph without weights of items, with the preferences that these left out."""
-        if self._whole is None:
-            return self
-        better, worse, margin, features, m = self._whole
-        given = dict(_pairs=None if better is None else (better, worse), _margin=margin, _m=m)
-        given |= dict(pair_features=features)
-        given |= dict(better_weight=None, worse_weight=None, _weight=None, _whole=None)
-        return self.replaced(**given)
+    def without_item_weights(self) -> Self:
+        """Return the graph without item weights, with the preferences that weights of 0 left
+        out."""
+        return self._weighted(self.factors._replace(better=None, worse=None))
 
-    def _with_item_weights(self, better, worse):
-        """Return the graph with read-only weights (n,) of items; see :meth:`item_weighted`."""
-        if self.survival is not None:  # after a censored time the order is not known
-            worse = locked(worse * self.survival["event"])
-        whole = self._unweighted()
-        pairs, margin, m = whole._pairs, whole._margin, whole._m
-        features = whole.pair_features
-        if not (better.all() and worse.all()):
-            if whole.graph == "full" and margin is None:
-                pairs, m = None, int(_counted_lower(*whole.levels, better, worse)[1].sum())
-            else:
-                k, l = whole._list()
-                kept = np.flatnonzero((better[k] > 0) & (worse[l] > 0))
-                pairs, m = (locked(k[kept]), locked(l[kept])), kept.size
-                margin, features = (
-                    None if v is None else locked(v[kept]) for v in (margin, features)
-                )
-        return whole.replaced(
-            better_weight=better,
-            worse_weight=worse,
-            _pairs=pairs,
-            _margin=margin,
-            _m=m,
-            _weight=None,
-            pair_features=features,
-            _whole=(
-                *(whole._pairs or (None, None)),
-                whole._margin,
-                whole.pair_features,
-                whole._m,
-            ),
-        )
+    def _weighted(self, factors):
+        """Return the graph with other factors. Weights of items replace those of single pairs."""
+        given = self._given
+        if factors.better is not None:
+            if self.survival is not None:  # after a censored time the order is not known
+                worse = locked(factors.worse * self.survival["event"])
+                factors = factors._replace(worse=worse)
+            if given is not None:
+                determined = self.levels is not None and given.margin is None
+                given = None if determined else given._replace(weight=None)
+        pairs = given
+        if given is None and self._pairs is not None and not self.factors.have_zeros:
+            pairs = PairList(self.better, self.worse)
+        if factors.have_zeros:
+            counted = given is None and self.graph == "full"
+            pairs = None if counted else factors.leave_out(pairs or self.levels.pairs(self.graph))
+        return self.replaced(factors=factors, _given=given, _pairs=pairs)
 
     def query_weighted(self, weight: Literal["equal"] | ArrayLike = "equal") -> Self:
         """Weight a graph of scores such that each query's preferences sum to 1 or `weight` (q,).
@@ -1246,7 +1282,7 @@ class Preferences(SetOnce):
         with np.errstate(over="ignore", invalid="ignore"):
             query, total = query_totals(self)
         if self.better_weight is not None:
-            pairs = self._with_item_weights(*(locked(np.sign(v)) for v in both_weights(self)))
+            pairs = self._weighted(self.factors.change_items(np.sign))
             counts = query_totals(pairs)[1] > 0
             lost = counts & ~((total >= np.finfo(float).tiny) & (total < np.inf))
             if lost.any():
@@ -1255,15 +1291,13 @@ class Preferences(SetOnce):
                     "weights of items of moderate size, as products of others vanish or overflow",
                 )
         factor = np.divide(weight, total, out=np.ones(total.size), where=total > 0)
-        if self.level_weight is None and self.has_pair_weights:
+        if self._has_single_weights:
             margin = None if (self.margin == 1).all() else self.margin
             return self.reweighted(self.weight * factor[query[self.better]], margin)
         items = locked(np.sqrt(factor)[query])
         if self.better_weight is None:
-            return self._with_item_weights(items, items)
-        better = locked(items * self.better_weight)
-        one = self.better_weight is self.worse_weight
-        return self._with_item_weights(better, better if one else locked(items * self.worse_weight))
+            return self._weighted(self.factors._replace(better=items, worse=items))
+        return self._weighted(self.factors.change_items(lambda weight: items * weight))
 
     def incidence(self) -> "csr_array":
         """Build the sparse matrix P (m, n), with +1 at the better and -1 at the worse item.
@@ -1279,7 +1313,7 @@ class Preferences(SetOnce):
         array([[ 0., -1.,  1.],
                [-1.,  1.,  0.]])
         """
-        return incidence_matrix(*self._list(), self.n_items)
+        return incidence_matrix(self.better, self.worse, self.n_items)
 
     def matvec(self, scores: np.ndarray) -> np.ndarray:
         """Compute the score differences P s, better minus worse item, without P. O(m).
@@ -1298,9 +1332,8 @@ class Preferences(SetOnce):
         >>> rb.Preferences([2, 1], [1, 0], n_items=3).matvec(np.array([0.0, 1.0, 5.0]))
         array([4., 1.])
         """
-        better, worse = self._list()
-        scores = _floats("scores", scores, self.n_items)
-        return scores[better] - scores[worse]
+        scores, pairs = _floats("scores", scores, self.n_items), self._list()
+        return scores[pairs.better] - scores[pairs.worse]
 
     def rmatvec(self, dual: np.ndarray) -> np.ndarray:
         """Compute P' a, the sums of multipliers over the preferences of each item.
@@ -1315,9 +1348,8 @@ class Preferences(SetOnce):
         -------
         ndarray of shape (n,)
         """
-        better, worse = self._list()
-        dual = _floats("dual", dual, self._m)
-        return item_sums(better, worse, dual, self.n_items)
+        pairs = self._list()
+        return item_sums(pairs.better, pairs.worse, _floats("dual", dual, len(self)), self.n_items)
 
     def _facts(self):
         given = dict(queries=self.n_queries, levels=self.n_levels)
@@ -1326,13 +1358,13 @@ class Preferences(SetOnce):
         if self.better_weight is not None:
             one = self.better_weight is self.worse_weight
             given["item weight"] = "given" if one else "as the better and as the worse"
-        elif self._weight is not None and self.level_weight is None:
+        elif self._has_single_weights:
             given["weight"] = "given"
         if self.survival is not None:
             given["events"] = int(self.survival["event"].sum())
             if np.all(self.better_weight == 1):  # those of 0 say that a time is censored
                 given["item weight"] = None
-        given["margin"] = None if self._margin is None else "given"
+        given["margin"] = None if self._given is None or self._given.margin is None else "given"
         if self.pair_features is not None:
             given["pair features"] = self.pair_features.shape[1]
         facts = dict(items=self.n_items, preferences=len(self), graph=self.graph)
@@ -1348,27 +1380,9 @@ class Preferences(SetOnce):
 
 
 # %% ../../nbs/preferences/graph.ipynb #c030
-def has_positive_margins(prefs):
-    """Return whether every margin is positive; default margins are not checked."""
-    given = getattr(prefs, "_margin", None)
-    return given is None or bool((given > 0).all())
-
-
 def distinct(values):
     """Return weights or margins (m,), or a single one if all are stored as one number."""
     return values[:1] if values.strides == (0,) else values
-
-
-def is_whole(prefs):
-    """Return whether these are all preferences of a full graph, without weights of 0."""
-    if prefs.graph != "full" or prefs.levels is None:
-        return False
-    return len(prefs) == count_pairs("full", *prefs.levels)
-
-
-def without_item_weights(prefs):
-    """Return the graph without item weights, with the preferences that weights of 0 left out."""
-    return prefs._unweighted()
 
 
 # %% ../../nbs/preferences/graph.ipynb #sv10

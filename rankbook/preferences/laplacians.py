@@ -12,6 +12,7 @@ from ..base.limits import refuse_huge, require_memory
 from ..base.numerics import pivoted_cholesky
 from ..base.ownership import locked, own, writable
 from ..base.validation import as_ids, as_numbers, as_vector
+from .sums import both_weights
 
 
 # %% ../../nbs/preferences/laplacians.ipynb #c004
@@ -341,8 +342,7 @@ class PreferenceGraph(WeightedGraph):
     def __init__(self, prefs):
         self.prefs, self.n = prefs, prefs.n_items
         self.order, *self.starts = prefs.levels
-        given = prefs.better_weight, prefs.worse_weight
-        of_item = [np.ones(self.n) if weight is None else weight for weight in given]
+        of_item = both_weights(prefs)
         for name, weight in zip(("better_weight", "worse_weight"), of_item):
             refuse_huge(name, weight)
         self.better, self.worse = (locked(weight[self.order]) for weight in of_item)

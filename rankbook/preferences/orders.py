@@ -6,26 +6,27 @@
 from __future__ import annotations  # help() shows ArrayLike, not all that it stands for
 
 from functools import cached_property
-from typing import Any, Literal, NoReturn, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import within_memory
-from ..base.ownership import SetOnce, locked
+from ..base.ownership import locked
 from ..base.tables import Tabled
 from ..base.validation import as_array, as_choice, as_count, as_index, as_vector
 from .counts import order_weights
 from .events import ranking_rows
 from .graph import Preferences, chosen_rows
 from .sums import both_weights
+from .target import Target
 
 # %% ../../nbs/preferences/orders.ipynb #or06
 TIED = ("breslow", "efron")
 
 
-class Orders(Tabled, SetOnce):
+class Orders(Tabled, Target):
     """Orders of items, each a sequence of choices among the remaining items.
 
     Make them by :meth:`from_rankings`, :meth:`from_survival` or :meth:`from_preferences`. They are
@@ -70,8 +71,6 @@ class Orders(Tabled, SetOnce):
     (Orders(items=3, orders=2, choices=4), [0, 1, 1, 0])
     """
 
-    n_items: int
-    items: tuple | None
     item: np.ndarray
     order: np.ndarray
     group: np.ndarray
@@ -80,11 +79,9 @@ class Orders(Tabled, SetOnce):
     lowest_first: bool
     of_scores: bool
     ties: str
-    queries: np.ndarray | None
-    survival: np.ndarray | None
 
-    ndim = 1
-    is_counted = False  # orders have no stored pairs
+    unit = "order"
+    use = "RankSVM takes orders as y, and rb.disagreement as y_true."
 
     def __init__(self) -> None:
         raise TypeError(
@@ -295,7 +292,7 @@ class Orders(Tabled, SetOnce):
         """
         if getattr(prefs, "graph", None) == "star":
             raise ArgumentError("graph is 'star', which is no sequence of choices", "graph='full'")
-        if not isinstance(prefs, Preferences) or not prefs.is_counted or prefs.level_weight:
+        if not isinstance(prefs, Preferences) or not prefs.is_product:
             raise ArgumentError(
                 f"prefs is {prefs!r}, which is no sequence of choices"
                 if isinstance(prefs, Preferences)
@@ -361,11 +358,6 @@ class Orders(Tabled, SetOnce):
     def __len__(self) -> int:
         return self.weight.size
 
-    @property
-    def shape(self) -> tuple[int]:
-        """(n_items,): an entry for each item, as scikit-learn requires of a target y."""
-        return (self.n_items,)
-
     def __getitem__(self, rows: Any) -> Self:
         """Return the orders of some rows, renumbered by their position in `rows`.
 
@@ -392,15 +384,7 @@ class Orders(Tabled, SetOnce):
         kept = np.repeat(np.arange(self.item.size), times)
         turn = np.arange(kept.size) - np.repeat(np.cumsum(times) - times, times)
         item = by_item[(np.cumsum(copies) - copies)[self.item[kept]] + turn]
-        cut = lambda values: None if values is None else locked(values[chosen])
-        return self._chosen(
-            kept,
-            item,
-            n_items=chosen.size,
-            items=None if self.items is None else tuple(self.items[i] for i in chosen.tolist()),
-            queries=cut(self.queries),
-            survival=cut(self.survival),
-        )
+        return self._chosen(kept, item, n_items=chosen.size, **self.facts_of(chosen))
 
     def of_orders(self, orders: ArrayLike, weight: ArrayLike | None = None) -> Self:
         """Select some of the orders by their numbers, with repetitions.
@@ -458,13 +442,6 @@ class Orders(Tabled, SetOnce):
         level = self.group if self.lowest_first else -self.group
         weights = weights[::-1] if self.lowest_first else weights
         return Preferences.from_scores(level, self.order).item_weighted(*weights)
-
-    def __array__(self, dtype=None, copy=None) -> NoReturn:
-        raise ArgumentError(
-            "Orders are not an array of numbers",
-            "an array",
-            "RankSVM takes orders as y, and rb.disagreement as y_true.",
-        )
 
     def _facts(self):
         facts = dict(items=self.n_items, orders=self.n_orders, choices=len(self))

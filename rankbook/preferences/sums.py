@@ -332,7 +332,7 @@ class Factors(NamedTuple):
         return items if found is None else items * found
 
     def change_items(self, change):
-        """Apply a function to the weights (n,) of items; one weight for each stays one."""
+        """Apply a function to the weights (n,) of items, if any; one weight for each stays one."""
         if self.better is None:
             return self
         better = locked(change(self.better))
@@ -346,9 +346,19 @@ class Factors(NamedTuple):
         return self.change_items(lambda weight: weight[rows])._replace(levels=levels)
 
     @property
+    def are_ones(self):
+        """Whether no factor is given."""
+        return self.better is None and self.levels is None
+
+    @property
     def have_zeros(self):
         """Whether an item has a weight of 0, so that its preferences are left out. O(n)."""
         return self.better is not None and not (self.better.all() and self.worse.all())
+
+    def leave_out(self, pairs):
+        """Select the pairs of a list whose items both have a positive weight. O(m)."""
+        kept = (self.better[pairs.better] > 0) & (self.worse[pairs.worse] > 0)
+        return pairs.cut(np.flatnonzero(kept))
 
 
 def level_table(y, weights):

@@ -13,7 +13,7 @@ from ..base.validation import as_choice, as_positive
 from ..kernels.double_double import add, dot_products, slices, two_sum
 from ..kernels.items import dense, from_first, matvec, rmatvec, square_norms
 from ..kernels.linear_map import KernelMap
-from ..preferences.graph import Preferences, without_item_weights
+from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
 from ..preferences.sums import (
     HINGE,
@@ -72,7 +72,7 @@ def read_preferences(prefs):
     if not isinstance(prefs, Preferences):
         advice = "loss='plackett-luce' takes orders." if isinstance(prefs, Orders) else ""
         raise ArgumentError(f"prefs is {a_type(prefs)}", "a rankbook.Preferences", advice)
-    if not len(prefs) and not len(without_item_weights(prefs)):
+    if not len(prefs) and not len(prefs.without_item_weights()):
         raise ArgumentError(
             "prefs has no preference: all scores are equal in every query",
             "at least one preference",

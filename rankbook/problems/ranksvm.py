@@ -19,7 +19,7 @@ from ..kernels.items import dense, from_first, matvec, rmatvec
 from ..kernels.kernel import Kernel, as_kernel, require_square
 from ..kernels.linear_map import KernelMap
 from ..kernels.nystroem import NystroemMap
-from ..preferences.graph import Preferences, has_positive_margins
+from ..preferences.graph import Preferences
 from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
 from ..preferences.sums import CountedLoss, Derivative, Sums
@@ -160,7 +160,7 @@ class RankSVMProblem(Tabled, KernelMap):
                 f"penalty is 'l1' and loss is {self.loss.name!r}",
                 "penalty='l2', or loss='hinge' or 'squared'",
             )
-        if self.penalty.coef_is_weights and not has_positive_margins(prefs):
+        if self.penalty.coef_is_weights and not prefs.has_positive_margins:
             raise ArgumentError(
                 f"prefs has a margin of {prefs.margin.min():g}",
                 "positive margins for the penalty 'l1'",

@@ -19,6 +19,7 @@ from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, r
 from ..kernels.items import column_squares, rmatvec
 from ..kernels.kernel import Kernel
 from ..preferences.sums import Derivative, SummedLoss, Sums, TargetLoss
+from ..preferences.target import Target
 from .losses import Hinge, as_penalty, count_coef
 from .ranksvm import (
     LossLike,
@@ -174,11 +175,10 @@ def block_excess(summed, scores, e):
 
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb12
-class BlockPreferences:
+class BlockPreferences(Target):
     """Numbers of items and preferences of scores in blocks. The preferences are not listed."""
 
-    is_listed, is_counted, graph, levels, margin = False, True, "full", None, None
-    better_weight = worse_weight = level_weight = None
+    is_counted, graph = True, "full"
 
     def __init__(self, n_items, n_preferences):
         self.n_items, self.n_preferences = n_items, n_preferences

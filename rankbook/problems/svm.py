@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import require_memory
-from ..base.ownership import SetOnce, own
+from ..base.ownership import own
 from ..base.tables import Tabled
 from ..base.types import KernelLike
 from ..base.validation import as_ids, as_matrix, as_vector, require_same_rows
@@ -20,6 +20,7 @@ from ..kernels.linear_map import KernelMap
 from ..kernels.nystroem import check_items, kernel_diagonal
 from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import TIE_TOL
+from ..preferences.target import Target
 from .certificate import Certificate
 from .losses import L2, Hinge
 from .ranksvm import RankSVMProblem
@@ -61,7 +62,7 @@ def example_weights(weight, margin, n):
 
 
 # %% ../../nbs/problems/svm.ipynb #c010
-class LabelConstraints(SetOnce):
+class LabelConstraints(Target):
     """Constraints y_i f(x_i) >= margin_i of examples with signs y (n,).
 
     They have the same attributes as :class:`rankbook.Preferences`.

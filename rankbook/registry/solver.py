@@ -17,7 +17,6 @@ import numpy as np
 from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_flag, unknown_name
 from ..kernels.kernel import Kernel
-from ..preferences.graph import has_positive_margins
 from ..problems.losses import PENALTIES
 from ..problems.ranksvm import LOSSES
 
@@ -124,11 +123,12 @@ class Solver:
         if problem.kernel.name not in self.kernels:
             return f"it takes the kernels {', '.join(self.kernels)}, not {problem.kernel.name}."
         prefs = getattr(problem, "prefs", None)
+        if prefs is None:
+            return True
         for what in ("weight", "margin"):
-            if prefs is not None and not getattr(self, f"{what}s"):
-                if (getattr(prefs, what) != 1).any():
-                    return f"it takes no {what}s other than 1."
-        if not (self.signed_margins or has_positive_margins(prefs)):
+            if not getattr(self, f"{what}s") and (getattr(prefs, what) != 1).any():
+                return f"it takes no {what}s other than 1."
+        if not (self.signed_margins or prefs.has_positive_margins):
             others = "rankbook's own path takes any, and for one lambda interior and qp do"
             return f"it takes positive margins only; {others}."
         return True

@@ -498,7 +498,7 @@ def matched(prefs, **options):
 
 def test_pair_features_without_effect_leave_the_prior_of_the_items():
     prefs = pairs_of_votes(0.0)
-    found, alone = matched(prefs), matched(prefs.replaced(pair_features=None))
+    found, alone = matched(prefs), matched(prefs.without_pair_features())
     assert found.pair_lam == 1.0 and alone.pair_lam is None
     assert found.lam_ == pytest.approx(alone.lam_, rel=0.05)
     np.testing.assert_allclose(found.coef_, alone.coef_, atol=0.05)

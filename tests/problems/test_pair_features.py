@@ -379,7 +379,7 @@ def test_points_of_chess_are_no_goals():
             lambda p: rb.RankSVM(approximate_kernel=5).fit(X, p),
             "preferences has pair_features",
         ),
-        (lambda p: rb.extend_items(X, p.replaced(pair_features=None)), "without pair_features"),
+        (lambda p: rb.extend_items(X, p.without_pair_features()), "without pair_features"),
         (lambda p: rb.extend_items(X[:3], p), "X has 3 rows and prefs has 12 items"),
         (lambda p: given(np.ones(3)), "pair_features has 3 rows"),
         (lambda p: given(np.full(M, np.nan)), "pair_features"),

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...base.jit import inner
 from ...paths.exact import FREE
-from ...preferences.graph import distinct, is_whole
+from ...preferences.graph import distinct
 
 
 # %% ../../../nbs/solvers/path/near.ipynb #c004
@@ -199,7 +199,7 @@ def places(prefs):
         segments : (queries + 1,) positions where queries begin in the order
         tree, root : (n,) for the trees of free preferences; initially there are no trees
     """
-    if not (prefs.is_counted and is_whole(prefs) and distinct(prefs.weight).all()):
+    if not (prefs.is_counted and prefs.is_whole and distinct(prefs.weight).all()):
         names = "order place below first segments tree root".split()
         return {name: np.zeros(0, dtype=np.int64) for name in names} | dict(keys=np.zeros(0))
     order, level, query = prefs.levels

@@ -9,7 +9,6 @@ from ...base.status import Status
 from ...base.validation import as_count, as_positive
 from ...paths.exact import LabelPath
 from ...paths.files import demand
-from ...preferences.graph import has_positive_margins
 from ...registry.solver import Solver, is_kind
 
 
@@ -86,7 +85,7 @@ class PathSolver(Solver):
     def can_solve(self, problem):
         """True, or the reason why not. With margins of 0 a path has no largest lambda."""
         fits = super().can_solve(problem)
-        signed = fits is True and not has_positive_margins(problem.prefs)
+        signed = fits is True and not problem.prefs.has_positive_margins
         if signed and 0 in problem.prefs.margin[problem.prefs.weight > 0]:
             return (
                 "it takes no margin of 0, where no lambda is large enough to begin at; the solver "
