@@ -12,7 +12,6 @@ from ..estimators.rankrls import RankRLSCV
 from ..estimators.ranksvm import RankSVMCV
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import disagreement
-from ..preferences.orders import Orders
 from ..problems.rankrls import RankRLSProblem
 from ..registry.solve import solve_path
 from ..selection.curve import VALUE_TOL
@@ -82,7 +81,7 @@ class FoldSelection:
             notes.append(f"The chosen solution is not optimal to 1e-6: {model.certificate_}.")
         dropped, number = model.n_dropped_, len(self.data.prefs["train"])
         if 2 * dropped > number and not self.data.is_survival:
-            whole = isinstance(self.data.prefs["train"], Orders)
+            whole = self.data.prefs["train"].unit == "order"
             other = (
                 "--fold-by order validates" if whole else "--fold-by pair, or --group, validates"
             )

@@ -13,7 +13,6 @@ from ..data.split import PreferredItems, prepare
 from ..data.table import PARTS
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
-from ..preferences.graph import Preferences
 from ..problems.certificate import Solution
 from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem, as_loss
@@ -456,7 +455,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     sparse = kernel == "linear" and method != "rayleigh"
     parts, how, centre, factor = prepare(data, graph, standardize, seed, parts, sparse)
     train, validation = parts["train"], parts["validation"]
-    if isinstance(validation.prefs, Preferences):
+    if validation.prefs.unit == "pair":
         validation.prefs.better  # lists them now: a lack of memory ends the command here
     follow, items = dict(progress=progress, **options), (validation.X, validation.prefs)
     tried = []

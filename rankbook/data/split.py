@@ -10,7 +10,6 @@ from ..base.errors import ArgumentError
 from ..base.limits import warn, written_out
 from ..preferences.graph import Preferences
 from ..preferences.names import names_as_text
-from ..preferences.orders import Orders
 from .blocks import Blocks, BlocksLike, CheckedBlock
 from .encoding import learn_encoding, read_to_learn
 from .table import PARTS, Dataset, FrameReader, Source, find_roles, require_ids, stacked
@@ -227,15 +226,6 @@ class PreferredItems:
         return int(self.prefs["train"].survival["event"].sum()) if self.is_survival else None
 
 
-def compared(prefs):
-    """Return the rows that take part in preferences (for survival times, those with weights)."""
-    if isinstance(prefs, Orders):
-        return np.unique(prefs.item)
-    if prefs.survival is not None:
-        return np.flatnonzero(prefs.better_weight)
-    return np.unique(np.r_[prefs.better, prefs.worse])
-
-
 def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=False):
     """Split a data set and standardise its parts.
 
@@ -275,7 +265,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=Fa
     else:
         how = "the data's own parts" if data.is_survival else "preferences in files of their own"
         whole = ()
-        rows = {name: compared(prefs) for name, prefs in data.prefs.items()}
+        rows = {name: prefs.compared_items() for name, prefs in data.prefs.items()}
     raw = data.X if sparse else written_out(data.X, "use a linear kernel")
     d, found = raw.shape[1], {}
     scale = scaling(raw[rows["train"]]) if standardize else (np.zeros(d), np.ones(d))

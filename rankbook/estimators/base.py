@@ -45,7 +45,7 @@ from ..metrics.queries import RankedLists, UndefinedMetric, as_known
 from ..metrics.scorers import refuse_without_ids
 from ..preferences.events import index_of, is_numbered
 from ..preferences.graph import Preferences, survival_target
-from ..preferences.orders import Orders
+from ..preferences.target import Target
 from ..problems.certificate import Certificate, Solution
 from ..problems.losses import PENALTIES
 from ..problems.ranksvm import as_loss
@@ -304,7 +304,7 @@ def require_joined(given, fold_by):
 
 def note_ids(X=None, y=None, qid=None, preferences=None, **others):
     """Warn if X has a column of query ids, and no query ids are passed."""
-    if qid is not None or preferences is not None or isinstance(y, Preferences | Orders):
+    if qid is not None or preferences is not None or isinstance(y, Target):
         return
     for name in columns_of(X):
         if isinstance(name, str) and name.lower() in ("qid", "query_id"):
@@ -589,7 +589,7 @@ def share_met(y, scores, qid=None, sample_weight=None):
 
     Errors name y and X.
     """
-    y = y if isinstance(y, Preferences | Orders) else as_vector("y", y)
+    y = y if isinstance(y, Target) else as_vector("y", y)
     refuse_lengths(scores, y)
     if (
         sample_weight is not None

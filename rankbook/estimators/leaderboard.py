@@ -30,9 +30,8 @@ from ..base.validation import (
 )
 from ..data.vote_tables import VoteTable, as_columns, read_votes
 from ..preferences.events import ids_of_preferences
-from ..preferences.graph import Preferences
 from ..preferences.names import similar_names
-from ..preferences.orders import Orders
+from ..preferences.target import Target
 from ..preferences.votes import Votes, are_counts, ranked
 from ..problems.scale import components
 from . import leaderboard_text
@@ -268,8 +267,8 @@ class Leaderboard(Savable):
 
     def _fit_all(self, votes, unit):
         """Fit scores to a table, preferences or orders."""
-        table = votes if isinstance(votes, Orders) else self._read(votes, unit)
-        if isinstance(table, Orders):
+        table = self._read(votes, unit)
+        if not isinstance(table, VoteTable):
             self._check_orders(unit)
             if (pairs := Votes.of_orders(table)) is None:
                 self._fit_orders(table)
@@ -433,12 +432,14 @@ class Leaderboard(Savable):
 
     def _read(self, votes, unit):
         """The votes as :class:`VoteTable` or Orders."""
-        if not isinstance(votes, Preferences):
+        if not isinstance(votes, Target):
             units, by = as_columns("unit", self.unit), as_columns("by", self.by)
             if unit is not None and units:
                 raise ArgumentError(f"unit is given and self.unit is {units!r}", "one of the two")
             more = dict(date=self.date, since=self.since, half_life=self.half_life, ties=self.ties)
             return read_votes(votes, self.columns, units, unit, by, **more)
+        if votes.unit == "order":
+            return votes
         for name in ("columns", "unit", "by", "date"):
             if getattr(self, name):
                 raise ArgumentError(
@@ -729,7 +730,7 @@ class Leaderboard(Savable):
         """
         check_is_fitted(self)
         found = Leaderboard(columns=self.columns)._read(votes, None)
-        if isinstance(found, Orders):
+        if not isinstance(found, VoteTable):
             raise ArgumentError("votes are orders", "votes or matches")
         found = found.votes
         names = range(found.n_items) if found.items is None else found.items

@@ -406,7 +406,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         data = read(self, *given, partial=partial, reset=stream is None)
         X, prefs = data.items, data.preferences(may_be_empty=partial)
         stream = stream or self._start((1, X.shape[1]))
-        if prefs.is_counted and prefs.level_weight is None:
+        if prefs.is_product:
             given = prefs.better_weight, prefs.worse_weight
             both = [read_weights(each, X, "weight of items") for each in given]
             sampler = stream[0].from_scores(prefs.levels, *both)

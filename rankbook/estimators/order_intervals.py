@@ -30,8 +30,8 @@ from ..base.validation import as_choice, as_count, as_flag, as_jobs, as_positive
 from ..kernels.items import matvec, rmatvec
 from ..preferences.events import ids_of_preferences, index_of, is_numbered, tie_halves
 from ..preferences.graph import Preferences
-from ..preferences.orders import Orders
 from ..preferences.sums import both_weights, query_totals, weighs_nothing
+from ..preferences.target import Target
 from ..problems.pair_features import with_features
 from ..problems.rankrls import MarginTarget, RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem, as_loss
@@ -96,7 +96,7 @@ DENSE = 4_000_000  # largest number of entries of a matrix to decompose
 def compared_groups(problem):
     """The component (n,) of each training item, and (n,) 1.0 for compared items, else 0.0."""
     target = problem_target(problem)
-    if not isinstance(target, Preferences):
+    if target.unit == "order":
         group, compared = problem.loss.groups(target), np.zeros(target.n_items)
         compared[target.item[target.is_compared]] = 1.0
         return group, compared
@@ -337,7 +337,7 @@ class Units:
 
     def __init__(self, target, unit):
         self.target, self.is_list = target, False
-        if not isinstance(target, Preferences):
+        if target.unit == "order":
             self.name, self.count = self._chosen(unit, "order", "vote"), target.n_orders
             if self.name == "vote":
                 self.size = target.order_weight
@@ -660,7 +660,7 @@ def seconds_of_root(problem, p):
     n, m = problem.n_items, problem.n_preferences
     if problem.is_factored:
         d = problem.X.shape[1]
-        visits = 1e-9 * m * d if isinstance(problem.prefs, Preferences) else 0.0
+        visits = 0.0 if problem.loss.takes_orders else 1e-9 * m * d
         return 5e-10 * d**3 + 5e-10 * n * d**2 + visits
     return 4e-9 * m + 6e-10 * n**3 + 5e-10 * p**3
 
@@ -868,7 +868,7 @@ def seconds_of_match(loss, X, y):
     shape = np.shape(X)
     if len(shape) != 2:
         return 0.0
-    n, is_target = shape[0], isinstance(y, Preferences | Orders)
+    n, is_target = shape[0], isinstance(y, Target)
     facts = SimpleNamespace(
         n_items=n,
         n_preferences=len(y) if is_target else n * (n - 1) // 2,

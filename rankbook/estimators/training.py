@@ -30,10 +30,10 @@ from ..data.blocks import BlocksLike
 from ..data.dask import DaskBlocks, dask_blocks, is_dask
 from ..kernels.objects import ObjectKernel
 from ..preferences.events import column_names, is_table
-from ..preferences.graph import Preferences, as_preferences, of_rows, survival_target
+from ..preferences.graph import Preferences, as_preferences, survival_target
 from ..preferences.names import refuse_pair_features
-from ..preferences.orders import Orders
 from ..preferences.sums import weighs_nothing
+from ..preferences.target import Target
 from ..registry.solver import with_options
 
 BLOCKS_GO = (
@@ -180,7 +180,7 @@ def split_target(y, qid=None, sample_weight=None, preferences=None):
         y, qid, sample_weight = survival, None, None
     names = column_names(y) if is_table("y", y) else ()
     are_pairs = {"winner", "loser"} <= set(names)
-    if not are_pairs and not isinstance(y, Preferences | Orders):
+    if not are_pairs and not isinstance(y, Target):
         if len(names) > 1 and (text := text_in(as_array("y", y))):
             raise ArgumentError(
                 f"y has the columns {', '.join(map(repr, names))}, with text ({text})",
@@ -192,7 +192,7 @@ def split_target(y, qid=None, sample_weight=None, preferences=None):
         raise ArgumentError(f"y is {a_type(y)} and preferences is given", "one of them")
     if are_pairs:
         return None, qid, sample_weight, y
-    plain = y.is_counted and y.level_weight is None and y.better_weight is y.worse_weight
+    plain = y.is_product and y.better_weight is y.worse_weight
     if not plain or y.scores is None:
         return None, qid, sample_weight, y
     for name, given in (("qid", qid), ("sample_weight", sample_weight)):
@@ -219,14 +219,14 @@ def read_preferences(preferences, X, takes, beside, may_be_empty=False):
             f"preferences and {beside[0]} are both given",
             "y, qid and sample_weight, or preferences alone",
         )
-    are_orders = isinstance(preferences, Orders)
+    preferences = as_preferences(preferences, X)
+    are_orders = preferences.unit == "order"
     if are_orders and "orders" not in takes:
         raise ArgumentError(
             "y holds orders",
             "scores or preferences",
             "RankSVM(loss='plackett-luce') takes orders.",
         )
-    preferences = (of_rows if are_orders else as_preferences)(preferences, X, "preferences", "X")
     if "pair features" not in takes:
         refuse_pair_features(preferences, "preferences")
     if may_be_empty or len(preferences) and not weighs_nothing(preferences):
@@ -354,7 +354,7 @@ def open_blocks(model: Any, X: Any, given: dict[str, Any], **options: Any) -> It
     """
     if is_dask(X):
         y, *others, preferences = given.values()
-        if preferences is not None or isinstance(y, Preferences | Orders):
+        if preferences is not None or isinstance(y, Target):
             raise ArgumentError(
                 "preferences are given and X is a collection of Dask", "scores y with Dask"
             )

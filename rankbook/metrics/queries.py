@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.validation import (
     as_array,
     as_count,
@@ -27,7 +27,7 @@ from ..preferences.graph import (
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL, pairs_by_query, tie_chains, weight_scale
 from ..preferences.names import refuse_pair_features
-from ..preferences.orders import Orders
+from ..preferences.target import Target
 
 
 def running(ufunc, v, place):
@@ -161,14 +161,14 @@ class UndefinedMetric(ArgumentError):
 
 def refuse_swapped(y_true, y_score):
     """Refuse preferences in place of scores, and a row for each query as in scikit-learn."""
-    if isinstance(y_score, Preferences):
+    if isinstance(y_score, Target):
         raise ArgumentError(
-            "y_score is a Preferences",
+            f"y_score is {a_type(y_score)}",
             "scores of shape (n,)",
             "The order is (y_true, y_score): what is known comes first.",
         )
     shape = as_array("y_score", y_score).shape
-    if len(shape) != 2 or isinstance(y_true, Preferences | Orders) or is_table("y_true", y_true):
+    if len(shape) != 2 or isinstance(y_true, Target) or is_table("y_true", y_true):
         return
     if shape == as_array("y_true", y_true).shape:
         raise ArgumentError(
@@ -294,7 +294,7 @@ def as_known(y_true, rows, argument="y_true", of="y_score", **others):
     :func:`rankbook.preferences.graph.as_preferences` and `survival_target` there.
     """
     y_true, others = survival_target(y_true), {of: rows} | others
-    if isinstance(y_true, Preferences | Orders):
+    if isinstance(y_true, Target):
         require_same_rows(**others)
         return y_true if index_of(rows) is None else of_rows(y_true, rows, argument, of)
     if is_table(argument, y_true):
@@ -320,12 +320,10 @@ def as_judged(y_true, y_score, qid=None, sample_weight=None):
         "Scores of items do not include the effect of pair features. For a model call "
         "model.score(X, y), model.calibrate(X, y) or rb.metrics.scorer(metric)(model, X, y).",
     )
-    if isinstance(y_true, Orders):  # which stand for the pairs that they imply
-        y_score = as_vector("y_score", y_score, y_true.n_items)[y_true.item]
-        y_true = y_true.pairs()
-    if isinstance(y_true, Preferences):
+    if isinstance(y_true, Target):
+        y_score = as_vector("y_score", y_score, y_true.n_items)
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
-        prefs = y_true
+        prefs, y_score = y_true.pairs_with(y_score)
     else:
         y_true = as_vector("y_true", y_true)
         if y_true.size == 0:
@@ -335,7 +333,7 @@ def as_judged(y_true, y_score, qid=None, sample_weight=None):
         if sample_weight is not None:
             weight = as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
             prefs = prefs.item_weighted(weight)
-    y_score = as_vector("y_score", y_score, prefs.n_items)
+        y_score = as_vector("y_score", y_score, prefs.n_items)
     if not len(prefs) and not len(prefs.without_item_weights()):
         raise UndefinedMetric("y_true has no preference", "at least one")
     return prefs, y_score

@@ -7,8 +7,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_ids
-from ..preferences.graph import Preferences
-from ..preferences.orders import Orders
+from ..preferences.target import Target
 from .models import measure_model
 from .queries import RULES, as_known, named
 
@@ -21,7 +20,7 @@ def refuse_without_ids(model, y, qid):
 
     This includes models inside a pipeline, search or other meta-estimator.
     """
-    known = isinstance(y, Preferences | Orders)
+    known = isinstance(y, Target)
     inside, seen = [model] if qid is None and not known else [], set()
     while inside:
         one = inside.pop()

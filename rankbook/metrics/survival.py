@@ -12,6 +12,7 @@ from ..base.validation import as_array, as_vector, require_same_rows, shown
 from ..preferences.graph import Preferences, survival_target
 from ..preferences.missed_pairs import TIE_TOL, tie_ends
 from ..preferences.orders import Orders
+from ..preferences.target import Target
 from .pairs import disagreement
 from .queries import (
     UndefinedMetric,
@@ -30,10 +31,10 @@ def as_survival(argument, value, qid=None, sample_weight=None):
         weight[value.item] = value.risk_weight
         time, event = value.survival["time"], value.survival["event"]
         return Preferences.from_survival(time, event, value.queries, weight)
-    if isinstance(value, Preferences):
+    if isinstance(value, Target):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     found = survival_target(value, qid, sample_weight)
-    if not isinstance(found, Preferences) or found.survival is None:
+    if getattr(found, "survival", None) is None:
         raise ArgumentError(
             f"{argument} is {shown(value)}",
             "rb.Preferences.from_survival(time, event), or a structured array of events and times",

@@ -14,6 +14,7 @@ from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import NystroemMap
 from ..preferences.graph import Preferences
 from ..preferences.orders import TIED, Orders
+from ..preferences.target import Target
 from ..problems.rankrls import MarginTarget, RankRLSProblem, Spectrum
 from ..problems.ranksvm import LOSSES, RankSVMProblem
 from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
@@ -232,7 +233,7 @@ def _with_kernel(kernel, gamma=None, degree=3, coef0=1.0, **others):
 
 
 def _ranksvm(X, prefs, offset, **options):
-    known = isinstance(prefs, Preferences | Orders)
+    known = isinstance(prefs, Target)
     demand(isinstance(X, np.ndarray) and known, "X or prefs is missing")
     problem = RankSVMProblem(
         X, prefs, **_with_kernel(**options), copy=False

@@ -120,14 +120,37 @@ def _list_star(order, level_start, query_start):
 
 
 # %% ../../nbs/preferences/graph.ipynb #c013
-def count_pairs(graph, order, level_start, query_start):
-    """Count preferences without listing them. O(n)."""
-    if graph == "full":
-        return int((level_start - query_start).sum())
-    upper = level_start > query_start
-    first = upper & (level_start == np.arange(order.size))
-    starts = np.flatnonzero(first)
-    return int(upper.sum() + (starts - level_start[starts - 1] - 1).sum())
+class Levels(NamedTuple):
+    """Items (n,) sorted by query and score, and the positions where the level and the query begin.
+
+    A full and a star graph follow from the levels.
+    """
+
+    order: Any
+    level: Any
+    query: Any
+
+    def by_item(self):
+        """The positions (n,) where the level and the query of each item begin."""
+        level, query = np.empty_like(self.order), np.empty_like(self.order)
+        level[self.order], query[self.order] = self.level, self.query
+        return level, query
+
+    def count(self, graph, factors=Factors()):
+        """Number of pairs, for a full graph without those that weights of 0 leave out. O(n)."""
+        if factors.better is not None and graph == "full":
+            return int(_counted_lower(*self, factors.better, factors.worse)[1].sum())
+        if graph == "full":
+            return int((self.level - self.query).sum())
+        upper = self.level > self.query
+        starts = np.flatnonzero(upper & (self.level == np.arange(self.order.size)))
+        return int(upper.sum() + (starts - self.level[starts - 1] - 1).sum())
+
+    def ends(self, numbers):
+        """Return better and worse items of some pairs (p,) of the full graph. O(n + p log n)."""
+        ends = np.cumsum(self.level - self.query)
+        position = np.searchsorted(ends, numbers, side="right")
+        return self.order[position], self.order[numbers - ends[position] + self.level[position]]
 
 
 # %% ../../nbs/preferences/graph.ipynb #c016
@@ -220,42 +243,6 @@ class PairList(NamedTuple):
         """Return the index of each pair between some rows (p,) of n items, and these pairs."""
         kept, *ends = chosen_pairs(self.better, self.worse, rows, n)
         return kept, PairList(*ends, *self.cut(kept)[2:])
-
-
-class Levels(NamedTuple):
-    """Items (n,) sorted by query and score, and the positions where the level and the query begin.
-
-    A full or a star graph follows from the levels; a full graph also without the pairs that weights
-    of 0 in the :class:`rankbook.preferences.sums.Factors` leave out.
-    """
-
-    order: Any
-    level: Any
-    query: Any
-
-    def by_item(self):
-        """The positions (n,) where the level and the query of each item begin."""
-        level, query = np.empty_like(self.order), np.empty_like(self.order)
-        level[self.order], query[self.order] = self.level, self.query
-        return level, query
-
-    def count(self, graph, factors=Factors()):
-        """Number of pairs. O(n)."""
-        if not factors.have_zeros:
-            return count_pairs(graph, *self)
-        return int(_counted_lower(*self, factors.better, factors.worse)[1].sum())
-
-    def pairs(self, graph, factors=Factors()):
-        """List the pairs."""
-        if graph == "star":
-            return PairList(*map(locked, _list_star(*self)))
-        return PairList(*map(locked, _list_full(*self, factors.better, factors.worse)))
-
-    def ends(self, numbers):
-        """Return better and worse items of some pairs (p,) of the full graph. O(n + p log n)."""
-        ends = np.cumsum(self.level - self.query)
-        position = np.searchsorted(ends, numbers, side="right")
-        return self.order[position], self.order[numbers - ends[position] + self.level[position]]
 
 
 # %% ../../nbs/preferences/graph.ipynb #c026
@@ -472,7 +459,7 @@ class Preferences(Target):
         facts |= dict(scores=own(y), queries=locked(number) if qid is not None else None)
         prefs._begin(y.size, graph, levels=levels, **facts)
         table = None if level_weight is None else level_table(y, level_weight)
-        if graph == "full" and margin == "one":
+        if table is not None and graph == "full" and margin == "one":
             prefs = prefs.replaced(factors=Factors(levels=table))
         elif margin != "one" or table is not None:
             delta = None if margin == "one" else prefs.matvec(y)
@@ -1029,7 +1016,11 @@ class Preferences(Target):
     def _list(self):
         pairs = self._pairs  # another thread may forget them in between
         if pairs is None:
-            pairs = self._pairs = self.levels.pairs(self.graph, self.factors)
+            if self.graph == "full":
+                ends = _list_full(*self.levels, self.factors.better, self.factors.worse)
+            else:
+                ends = _list_star(*self.levels)
+            pairs = self._pairs = PairList(*map(locked, ends))
         return pairs
 
     @cached_property
@@ -1081,6 +1072,17 @@ class Preferences(Target):
                 given = given.cut(np.lexsort((place[given.worse], place[given.better])))
             found = found.replaced(_given=given, _pairs=given, **facts)
         return found._weighted(self.factors.cut(rows))
+
+    def compared_items(self) -> np.ndarray:
+        """The rows of items in preferences, in rising order; of survival times, those with
+        weights."""
+        if self.survival is not None:
+            return np.flatnonzero(self.better_weight)
+        return np.unique(np.r_[self.better, self.worse])
+
+    def pairs_with(self, scores: np.ndarray) -> tuple[Self, np.ndarray]:
+        """Return the preferences and the scores (n,)."""
+        return self, scores
 
     @property
     def is_listed(self) -> bool:
@@ -1175,13 +1177,15 @@ class Preferences(Target):
     @property
     def weight(self) -> np.ndarray:
         """(m,) float64: the cost c of violating each preference."""
-        if self.factors.are_ones and not self._has_single_weights:
+        pairs, factors = self._pairs, self.factors
+        if pairs is not None and pairs.weight is not None:
+            return pairs.weight
+        if factors.better is factors.levels is None:
             return equal_numbers(len(self))
         pairs = self._list()
-        if pairs.weight is None:
-            weight = locked(self.factors.of(pairs.better, pairs.worse))
-            pairs = self._pairs = pairs._replace(weight=weight)
-        return pairs.weight
+        weight = locked(factors.of(pairs.better, pairs.worse))
+        self._pairs = pairs._replace(weight=weight)
+        return weight
 
     @property
     def margin(self) -> np.ndarray:
@@ -1257,8 +1261,10 @@ class Preferences(Target):
         if given is None and self._pairs is not None and not self.factors.have_zeros:
             pairs = PairList(self.better, self.worse)
         if factors.have_zeros:
+            if pairs is None:  # all pairs of a star
+                pairs = self.replaced(factors=Factors(), _pairs=None)._list()
             counted = given is None and self.graph == "full"
-            pairs = None if counted else factors.leave_out(pairs or self.levels.pairs(self.graph))
+            pairs = None if counted else factors.leave_out(pairs)
         return self.replaced(factors=factors, _given=given, _pairs=pairs)
 
     def query_weighted(self, weight: Literal["equal"] | ArrayLike = "equal") -> Self:
@@ -1403,7 +1409,7 @@ def as_preferences(given, rows, argument="preferences", of="X"):
 
     Parameters
     ----------
-    given : Preferences, or pairs (winner, loser) of names in the index of `rows`
+    given : Preferences, Orders, or pairs (winner, loser) of names in the index of `rows`
         Pairs are a sequence or array (m, 2), or a table with the columns winner and loser, or with
         two columns, of which the first is the winner's.
     rows : n items or scores, as they were passed
@@ -1412,14 +1418,14 @@ def as_preferences(given, rows, argument="preferences", of="X"):
 
     Returns
     -------
-    Preferences
+    Preferences or Orders
 
     Raises
     ------
     TypeError, ValueError
         If `given` has another type, or other items.
     """
-    if not isinstance(given, Preferences):
+    if not isinstance(given, Target):
         found, facts = pairs_between(given, rows, argument, of)
         return Preferences(*found).replaced(**facts)
     return of_rows(given, rows, argument, of)

@@ -292,10 +292,10 @@ class Orders(Tabled, Target):
         """
         if getattr(prefs, "graph", None) == "star":
             raise ArgumentError("graph is 'star', which is no sequence of choices", "graph='full'")
-        if not isinstance(prefs, Preferences) or not prefs.is_product:
+        if not isinstance(prefs, Target) or not prefs.is_product:
             raise ArgumentError(
                 f"prefs is {prefs!r}, which is no sequence of choices"
-                if isinstance(prefs, Preferences)
+                if isinstance(prefs, Target)
                 else f"prefs is {a_type(prefs)}",
                 "rb.Orders.from_rankings, or Preferences of all pairs of scores or survival times",
                 "Pairs are orders of two: loss='logistic' takes them.",
@@ -421,6 +421,14 @@ class Orders(Tabled, Target):
         )
         same = ("n_items", "items", "ties", "lowest_first", "of_scores", "queries", "survival")
         return self._made(places=places, **({name: getattr(self, name) for name in same} | facts))
+
+    def compared_items(self) -> np.ndarray:
+        """The rows of items that have a place, in rising order."""
+        return np.unique(self.item)
+
+    def pairs_with(self, scores: np.ndarray) -> tuple[Preferences, np.ndarray]:
+        """The :meth:`pairs`, and the scores of the places, for scores (n,) or rows (n, d)."""
+        return self.pairs(), scores[self.item]
 
     def pairs(self) -> Preferences:
         """Make the pairs that the choices imply: a chosen place over each place of later groups.

@@ -168,7 +168,7 @@ class CountedLoss(TargetLoss):
 
     def __init__(self, prefs):
         self.n_items, self.order, level, query = prefs.n_items, *prefs.levels
-        better, worse = prefs.better_weight, prefs.worse_weight
+        better, worse, _ = prefs.factors
         if better is not None:  # items whose weights are both 0 take part in nothing
             counts = (better[self.order] > 0) | (worse[self.order] > 0)
             self.order, level, query = (each[counts] for each in (self.order, level, query))
@@ -346,11 +346,6 @@ class Factors(NamedTuple):
         return self.change_items(lambda weight: weight[rows])._replace(levels=levels)
 
     @property
-    def are_ones(self):
-        """Whether no factor is given."""
-        return self.better is None and self.levels is None
-
-    @property
     def have_zeros(self):
         """Whether an item has a weight of 0, so that its preferences are left out. O(n)."""
         return self.better is not None and not (self.better.all() and self.worse.all())
@@ -407,30 +402,33 @@ class LevelPart(NamedTuple):
 
     n_items: int
     levels: tuple
-    better_weight: np.ndarray
-    worse_weight: np.ndarray
+    factors: Factors
 
 
 def level_parts(prefs):
     """Split preferences with weights of levels into parts, one for each upper level that counts.
 
+    Without weights of levels, the preferences are the only part.
+
     Parameters
     ----------
     prefs : Preferences
-        The full graph of scores, with a `level_weight`.
+        The full graph of scores.
 
     Returns
     -------
     list of LevelPart
         Their preferences are disjoint, and contain all preferences of positive weight. O(n G).
     """
-    (order, level, query), (grade, table) = prefs.levels, prefs.level_weight
+    if prefs.factors.levels is None:
+        return [prefs]
+    (order, level, query), (grade, table) = prefs.levels, prefs.factors.levels
     (better, worse), parts = both_weights(prefs), []
     for a in range(1, len(table)):
         upper = grade[order] == a
         levels = order, np.where(upper, level, query), query
         weights = better * (grade == a), worse * np.where(grade < a, table[a, grade], 0.0)
-        part = LevelPart(prefs.n_items, levels, *weights)
+        part = LevelPart(prefs.n_items, levels, Factors(*weights))
         if compares(part):
             parts.append(part)
     return parts
@@ -438,16 +436,15 @@ def level_parts(prefs):
 
 def both_weights(prefs):
     """Return the weights (n,) of items as the better and as the worse one, ones by default."""
-    if prefs.better_weight is None:
-        return (np.ones(prefs.n_items),) * 2
-    return prefs.better_weight, prefs.worse_weight
+    better, worse, _ = prefs.factors
+    return (np.ones(prefs.n_items),) * 2 if better is None else (better, worse)
 
 
 def compares(part):
     """Return whether a graph with item weights has a preference of positive weight. O(n)."""
-    order, level, query = part.levels
-    before = np.r_[0, np.cumsum(part.worse_weight[order] > 0)]
-    return bool((before[level] > before[query])[part.better_weight[order] > 0].any())
+    (order, level, query), (better, worse, _) = part.levels, part.factors
+    before = np.r_[0, np.cumsum(worse[order] > 0)]
+    return bool((before[level] > before[query])[better[order] > 0].any())
 
 
 # %% ../../nbs/preferences/sums.ipynb #c015
@@ -552,27 +549,24 @@ class SummedLoss(TargetLoss):
 
 
 # %% ../../nbs/preferences/sums.ipynb #c016
-def loss_of(prefs):
+def loss_of(prefs, counted=CountedLoss):
     """Choose the :class:`CountedLoss`, :class:`SummedLoss` or :class:`ListedLoss`.
 
-    The loss is counted for the full graph of scores without weights or margins of single pairs. If
-    pairs of levels have weights, it is split by the upper level.
+    The loss is counted, by a given class, for the full graph of scores without weights or margins
+    of single pairs. If pairs of levels have weights, it is split by the upper level.
     """
-    return counted_loss(prefs, CountedLoss) if prefs.is_counted else ListedLoss(prefs)
-
-
-def counted_loss(prefs, kind):
-    """Sum a loss by a class of counted losses, in parts if pairs of levels have weights."""
-    if prefs.level_weight is None:
-        return kind(prefs)
-    return SummedLoss([kind(part) for part in level_parts(prefs)], prefs.n_items)
+    if not prefs.is_counted:
+        return ListedLoss(prefs)
+    if prefs.factors.levels is None:
+        return counted(prefs)
+    return SummedLoss([counted(part) for part in level_parts(prefs)], prefs.n_items)
 
 
 def weighs_nothing(prefs):
     """Return whether every preference has weight 0, without listing counted pairs."""
     if not prefs.is_counted:
         return not prefs.weight.any()
-    return len(prefs) == 0 if prefs.level_weight is None else not level_parts(prefs)
+    return len(prefs) == 0 if prefs.factors.levels is None else not level_parts(prefs)
 
 
 # %% ../../nbs/preferences/sums.ipynb #pw09
@@ -603,16 +597,12 @@ def query_totals(prefs):
     query[order] = number
     if not prefs.is_counted:
         return query, np.bincount(query[prefs.better], prefs.weight, number.max() + 1)
-    if prefs.better_weight is None and prefs.level_weight is None:
+    if prefs.factors.better is prefs.factors.levels is None:
         return query, np.bincount(number, level - start)
-    parts = [LevelPart(prefs.n_items, prefs.levels, *both_weights(prefs))]
-    parts = parts if prefs.level_weight is None else level_parts(prefs)
     total = np.zeros(number.max() + 1)
-    for part in parts:
-        _, level, start = part.levels
-        total += _pair_totals(
-            number, part.better_weight[order], part.worse_weight[order], level, start
-        )
+    for part in level_parts(prefs):
+        (_, level, start), (better, worse) = part.levels, both_weights(part)
+        total += _pair_totals(number, better[order], worse[order], level, start)
     return query, total
 
 
@@ -620,7 +610,7 @@ def total_weight(prefs):
     """Sum the weights of all preferences, without listing counted ones."""
     if not prefs.is_counted:
         return float(prefs.weight.sum())
-    if prefs.better_weight is None and prefs.level_weight is None:
+    if prefs.factors.better is prefs.factors.levels is None:
         return float(len(prefs))
     return float(query_totals(prefs)[1].sum())
 

@@ -14,7 +14,6 @@ from ..kernels.double_double import add, dot_products, slices, two_sum
 from ..kernels.items import dense, from_first, matvec, rmatvec, square_norms
 from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
-from ..preferences.orders import Orders
 from ..preferences.sums import (
     HINGE,
     SQUARED,
@@ -24,9 +23,9 @@ from ..preferences.sums import (
     margin_units,
     refuse_extreme_weights,
     smoothed_hinge,
-    total_weight,
     weighs_nothing,
 )
+from ..preferences.target import Target
 from .certificate import VISIBLE, Certificate, SmoothedDual, rounding_error
 from .scale import comparison_groups
 from .signs import nearest, sign_violation
@@ -70,7 +69,7 @@ def dual_norm(problem, gradient):
 def read_preferences(prefs):
     """Return preferences that a loss can be summed over; else raise an ArgumentError."""
     if not isinstance(prefs, Preferences):
-        advice = "loss='plackett-luce' takes orders." if isinstance(prefs, Orders) else ""
+        advice = "loss='plackett-luce' takes orders." if isinstance(prefs, Target) else ""
         raise ArgumentError(f"prefs is {a_type(prefs)}", "a rankbook.Preferences", advice)
     if not len(prefs) and not len(prefs.without_item_weights()):
         raise ArgumentError(
@@ -83,13 +82,6 @@ def read_preferences(prefs):
         )
     refuse_extreme_weights("prefs", prefs)
     return prefs
-
-
-def whole_weight(problem):
-    """Total weight of the preferences of a problem, which may be a problem in blocks."""
-    if isinstance(problem.prefs, Preferences):
-        return total_weight(problem.prefs)
-    return problem.summed.evaluate(problem.zero_scores(), HINGE).loss
 
 
 def require_array(loss, dual):
@@ -299,7 +291,7 @@ class Hinge(Loss):
     def excess(self, problem, f, e, dual=None):
         """Upper bound on the loss minus its tangent where each score moves by up to e."""
         if not self.reads_list(problem, dual):
-            return whole_weight(problem) * 2 * e
+            return problem.total_weight * 2 * e
         prefs = problem.prefs
         short = np.abs(prefs.margin - prefs.matvec(f))
         return prefs.weight @ np.maximum(0.0, 2 * e - short)
@@ -336,7 +328,7 @@ class SquaredHinge(Loss):
 
     def excess(self, problem, f, e, dual=None):
         """Upper bound on the loss minus its tangent where each score moves by up to e."""
-        return whole_weight(problem) * 4 * e**2
+        return problem.total_weight * 4 * e**2
 
     def feasible(self, prefs, dual, short):
         """Clip multipliers (m,) at 0, and measure their violations at shortfalls (m,). O(m).

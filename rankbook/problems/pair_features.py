@@ -168,7 +168,7 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
     [[5.0, 0.0], [5.0, 1.13], [3.0, 0.0], [3.0, 0.85]]
     """
     X = as_items("X", X)
-    if not isinstance(prefs, Preferences) or prefs.pair_features is None:
+    if getattr(prefs, "pair_features", None) is None:
         raise ArgumentError(
             f"prefs is {a_type(prefs)} without pair_features",
             "a rankbook.Preferences with pair_features",

@@ -39,6 +39,7 @@ from ..preferences.laplacians import (
 )
 from ..preferences.names import refuse_pair_features
 from ..preferences.sums import weighs_nothing
+from ..preferences.target import Target
 from .certificate import VISIBLE, Certificate, spread
 from .losses import L1, L2, as_penalty, count_coef, smooth_certificate, strongest
 from .scale import kernel_scatter, listed_gradient
@@ -65,7 +66,7 @@ def make_graph(graph, qid, n, item_weight=None):
     refuse_pair_features(graph, "graph")
     if graph.n_items != n:
         raise ArgumentError(f"graph has {graph.n_items} items and X has {n} rows", "equal numbers")
-    if graph.is_counted and graph.level_weight is None:
+    if graph.is_product:
         return PreferenceGraph(graph)
     from scipy.sparse import csr_array
 
@@ -129,7 +130,7 @@ def make_target(y, graph, given):
     Raise a ValueError if no pair counts or differs; warn if some queries have one item.
     """
     if y is None:
-        if not isinstance(given, Preferences):
+        if not isinstance(given, Target):
             raise ArgumentError(
                 "y is None",
                 "scores of shape (n,), or None with graph=Preferences, whose margins are then "

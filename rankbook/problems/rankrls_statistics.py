@@ -155,7 +155,7 @@ def check_ids(statistics, ids, sign):
 
 def check_preferences(statistics, prefs, item_weight):
     """Raise an error for preferences that are not counted, or for incompatible options."""
-    if not prefs.is_counted or prefs.level_weight is not None:
+    if not prefs.is_product:
         raise ArgumentError(
             "y is a Preferences with weights or margins of single pairs or levels",
             "scores, or Preferences.from_scores with weights of items",

@@ -22,7 +22,7 @@ from ..kernels.nystroem import NystroemMap
 from ..preferences.graph import Preferences
 from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
-from ..preferences.sums import CountedLoss, Derivative, Sums
+from ..preferences.sums import CountedLoss, Derivative, Sums, total_weight
 from .certificate import Certificate, Solution
 from .losses import (
     L1,
@@ -285,6 +285,11 @@ class RankSVMProblem(Tabled, KernelMap):
         elif self.loss.is_smooth:
             curvature = float(w @ self.hessian_product(sums.bands, w))
         return replace(sums, score_gradient=None, bands=bands), w, curvature
+
+    @property
+    def total_weight(self) -> float:
+        """Total weight of the preferences."""
+        return total_weight(self.prefs)
 
     def zero_scores(self) -> np.ndarray:
         """The scores (n,) of the zero function."""

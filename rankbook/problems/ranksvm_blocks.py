@@ -18,7 +18,7 @@ from ..base.validation import as_choice, query_numbers
 from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, require_blocks
 from ..kernels.items import column_squares, rmatvec
 from ..kernels.kernel import Kernel
-from ..preferences.sums import Derivative, SummedLoss, Sums, TargetLoss
+from ..preferences.sums import HINGE, Derivative, SummedLoss, Sums, TargetLoss
 from ..preferences.target import Target
 from .losses import Hinge, as_penalty, count_coef
 from .ranksvm import (
@@ -288,6 +288,11 @@ class BlockRankSVMProblem(RankSVMProblem):
         gradient = sums.score_gradient
         unit = self.loss.unit(sums)
         return self.blocks.reduce(_scatter, self.blocks.items, gradient, unit)
+
+    @property
+    def total_weight(self) -> float:
+        """Total weight of the preferences. A pass over the blocks."""
+        return self.summed.evaluate(self.zero_scores(), HINGE).loss
 
     def zero_scores(self) -> Parts:
         """Scores of the zero function."""

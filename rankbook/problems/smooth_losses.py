@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..preferences.graph import item_sums
-from ..preferences.sums import Sums, TargetLoss, counted_loss
+from ..preferences.sums import Sums, TargetLoss, loss_of
 from .losses import Loss, read_preferences, require_array
 
 
@@ -297,7 +297,7 @@ class SmoothPairLoss(Loss):
         if type(self.rule) is Logistic and prefs.is_counted:
             from ..preferences.logistic_sums import CountedLogistic  # compiled code
 
-            return counted_loss(prefs, CountedLogistic)
+            return loss_of(prefs, CountedLogistic)
         sums = PairSums(self.rule, prefs)
         if type(self.rule) is not Logistic:
             t = sums.shortfall(np.zeros(prefs.n_items))

@@ -20,8 +20,6 @@ from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_flag, as_positive
 from ..kernels.items import occurring
 from ..kernels.linear_map import BLOCK, LARGEST_MATRIX, VECTORS
-from ..preferences.graph import Preferences
-from ..preferences.orders import Orders
 from .plugins import (
     AT_RUN_TIME,
     get_solver,
@@ -372,7 +370,7 @@ def seconds_of_smooth(problem: Any) -> float:
     the items. With a kernel, its matrix is factored for fewer than FROM items, and multiplied for
     more.
     """
-    n, kind = problem.n_items, "sorted" if isinstance(problem.prefs, Orders) else "listed"
+    n, kind = problem.n_items, "sorted" if problem.loss.takes_orders else "listed"
     if kind == "listed" and problem.prefs.is_counted and problem.loss.name == "logistic":
         kind = "visited"
     seconds = SMOOTH[kind] * (n * np.log2(n + 1) if kind == "sorted" else problem.n_preferences)
@@ -659,7 +657,7 @@ def advice_for(problem, provides="solve"):
     if provides == "path":
         approximate = 'NystroemMap for the items with kernel="linear" and loss="squared"'
     parts = [] if problem.is_factored else [approximate]
-    if isinstance(prefs, Preferences) and prefs.levels is not None and prefs.graph != "star":
+    if prefs.levels is not None and prefs.graph != "star":
         fast = 'loss="squared" or "plackett-luce", which do not visit each pair'
         parts.append(fast if is_visited else 'graph="star"')
     return ", ".join([*parts, "or fewer items"])

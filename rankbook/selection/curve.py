@@ -34,6 +34,7 @@ from ..preferences.missed_pairs import PATH_TIE_TOL, missed
 from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
 from ..preferences.sums import total_weight, weighs_nothing
+from ..preferences.target import Target
 from ..problems.smooth_losses import Logistic
 
 # %% ../../nbs/selection/curve.ipynb #c006
@@ -226,12 +227,10 @@ def _judged(X_val, known, qid, metric):
         "prefs_val",
         "Pass the two results of rankbook.extend_items(X_val, prefs_val) instead.",
     )
-    if isinstance(known, Preferences | Orders) and qid is not None:
+    if isinstance(known, Target) and qid is not None:
         raise ArgumentError("qid is given", "None, since prefs_val has queries")
-    if isinstance(known, Orders):
-        return known, None
     if metric in OF_PAIRS:
-        if not isinstance(known, Preferences):
+        if not isinstance(known, Target):
             known = Preferences.from_scores(as_vector("prefs_val", known, p), qid)
         if p != known.n_items:
             raise ArgumentError(
@@ -240,7 +239,7 @@ def _judged(X_val, known, qid, metric):
         if len(known) == 0 or weighs_nothing(known):
             raise ArgumentError("prefs_val has no preference of positive weight", "at least one")
         return known, None
-    if isinstance(known, Preferences):
+    if isinstance(known, Target):
         if known.scores is None or known.has_pair_weights or known.better_weight is not None:
             raise ArgumentError(
                 "prefs_val holds pairs or weights",
@@ -609,8 +608,8 @@ def validation_curve(
                 f"metric is {metric!r} and prefs_val holds orders", "'disagreement' or 'log_loss'"
             )
         if metric == "disagreement" or not path.problem.loss.takes_orders:
-            rows = X_val = X_val[prefs_val.item]
-            prefs_val = prefs_val.pairs()
+            prefs_val, X_val = prefs_val.pairs_with(X_val)
+            rows = X_val
     y, query = _judged(rows, prefs_val, qid, metric)
     if metric == "log_loss":
         return _log_loss_curve(path, X_val, y)

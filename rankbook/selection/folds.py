@@ -216,7 +216,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
         needs groups and `groups` is None.
     """
     as_choice("fold_by", by, BY)
-    if by == ("pair" if isinstance(prefs, Orders) else "order"):
+    if by in {"pair", "order"} - {prefs.unit}:
         raise ArgumentError(
             f"fold_by is {by!r} and preferences are {type(prefs).__name__}",
             ", ".join(map(repr, ("item", "group", "order" if by == "pair" else "pair"))),
@@ -225,10 +225,11 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
     number = group_numbers(prefs, by, groups)
     kept = "" if groups is None else f", of {number.max() + 1} groups"
     if groups is None and _needs_groups(cv):
-        each, way = ("order", "order") if isinstance(prefs, Orders) else ("preference", "pair")
+        each, unit = dict(pair="preference", order="order"), prefs.unit
         raise ArgumentError(
             f"cv is {cv!r} and groups is None",
-            f"the group of each {each} with fold_by={way!r}, or of each item with fold_by='group'",
+            f"the group of each {each[unit]} with fold_by={unit!r}, or of each item with "
+            "fold_by='group'",
         )
     if groups is None and hasattr(cv, "split"):
         number = None  # scikit-learn's splitters warn of groups that they do not use
@@ -252,7 +253,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
             for train, test in parts
         ]
     else:
-        if isinstance(prefs, Orders):
+        if prefs.unit == "order":
             zero = np.zeros(prefs.n_items)
             wins = PlackettLuce().summed(prefs).evaluate(zero).score_gradient
         else:  # counted pairs all have the margin 1, and then this is the same without a list
@@ -260,11 +261,11 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
             wins = loss_of(prefs).full_score_gradient() if counted else prefs.rmatvec(prefs.weight)
         parts = deal_folds(cv, X, wins, number, rng)
         folds = [Fold(a, prefs[a], b, prefs[b]) for a, b in parts]
-    _refuse_empty(folds, by, kept, "order" if isinstance(prefs, Orders) else "pair")
+    _refuse_empty(folds, by, kept, prefs.unit)
     tests = [test for _, test in parts]
     if by == "order":
         return folds, len(prefs) - len(prefs.of_orders(np.unique(np.concatenate(tests))))
-    if isinstance(prefs, Orders):
+    if prefs.unit == "order":
         seen = np.any([_chosen_within(prefs, test) for test in tests], axis=0)
         return folds, len(prefs) - int(seen.sum())
     if by != "pair" and np.bincount(np.concatenate(tests)).max() == 1:  # nothing is left out twice
@@ -280,7 +281,7 @@ def group_numbers(prefs, by, groups=None):
         raise ArgumentError(
             "groups is given and fold_by is 'item'",
             "fold_by='group' for groups of items, or fold_by='pair' for groups of preferences",
-            "Groups of orders go with fold_by='order'." if isinstance(prefs, Orders) else "",
+            "Groups of orders go with fold_by='order'." if prefs.unit == "order" else "",
         )
     if groups is not None:
         shape, n = as_array("groups", groups).shape, prefs.n_items
@@ -288,8 +289,8 @@ def group_numbers(prefs, by, groups=None):
             advice = f"{n} groups go with fold_by='group'." if shape == (n,) else ""
             ids, number = ids_of_preferences("groups", groups, prefs, advice)
         else:
-            ordered = isinstance(prefs, Orders)
-            others, other = (prefs.n_orders, "order") if ordered else (len(prefs), "pair")
+            other = prefs.unit
+            others = prefs.n_orders if other == "order" else len(prefs)
             what, count = ("item", n)
             if by == "order":
                 what, count, others, other = other, others, n, "group"

@@ -15,6 +15,7 @@ from ..paths.spectral import WeightPath
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import missed
+from ..preferences.sums import both_weights
 from ..problems.rankrls import MarginTarget, Spectrum, as_lambdas, measured
 from .folds import group_numbers, pair_folds
 from .leave_out import tie_share
@@ -257,11 +258,10 @@ def known_preferences(prefs, fold):
     They are stored as grades if `prefs` are. O(n), or O(m) for a list.
     """
     known, train = fold.prefs, fold.train
-    if known.is_counted and known.level_weight is None and len(np.unique(train)) == len(train):
+    if known.is_product and len(np.unique(train)) == len(train):
         inside = np.zeros(prefs.n_items)
         inside[train] = 1.0
-        weights = (prefs.better_weight, prefs.worse_weight)
-        return prefs.item_weighted(*(inside if w is None else w * inside for w in weights))
+        return prefs.item_weighted(*(weight * inside for weight in both_weights(prefs)))
     ends = (train[end] for end in (known.better, known.worse))
     return Preferences(*ends, prefs.n_items, known.weight, known.margin)
 

@@ -5,12 +5,12 @@
 # %% ../../nbs/selection/other_measures.ipynb #c002
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.jit import inner, njit
 from ..base.validation import as_array, as_matrix, require_same_rows
-from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import PATH_TIE_TOL
+from ..preferences.target import Target
 from .crossings import crossings
 
 
@@ -315,8 +315,8 @@ def class_numbers(classes, y, size):
         raise ArgumentError("X_val has 0 rows", "at least one example")
     if y is None:
         raise ArgumentError("prefs_val is None", f"labels of shape ({size},)")
-    if isinstance(y, Preferences):
-        raise ArgumentError("prefs_val is a Preferences", "labels for a path of labels")
+    if isinstance(y, Target):
+        raise ArgumentError(f"prefs_val is {a_type(y)}", "labels for a path of labels")
     y = as_array("prefs_val", y)
     if y.shape != (size,):
         raise ArgumentError(f"prefs_val has shape {y.shape}", f"labels of shape ({size},)")

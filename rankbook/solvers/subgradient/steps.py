@@ -136,7 +136,7 @@ def sampler_of(problem):
     The preferences of a full graph are listed only if single pairs have weights or margins.
     """
     prefs = problem.prefs
-    if getattr(prefs, "is_counted", False) and not prefs.has_pair_weights:
+    if prefs.is_product:
         return level_sampler(prefs.levels, prefs.better_weight, prefs.worse_weight)
     weight, margin = (None if (v == 1).all() else v for v in (prefs.weight, prefs.margin))
     return list_sampler(prefs.better, prefs.worse, weight, margin)
