@@ -263,9 +263,8 @@ def auc(
                 "weights of single pairs",
                 "For other preferences call rb.metrics.pair_accuracy(y_true, y_score).",
             )
-        order, level_start, query_start = prefs.levels
-        y_true, qid = np.empty(order.size), np.empty_like(order)
-        y_true[order], qid[order] = level_start > query_start, query_start
+        level, qid = prefs.levels.by_item()
+        y_true = (level > qid).astype(float)
         if prefs.better_weight is not prefs.worse_weight:
             two = Preferences.from_scores(y_true, qid)
             two = two.item_weighted(prefs.better_weight, prefs.worse_weight)

@@ -117,23 +117,15 @@ class NumberedPairs:
         self.prefs, self.total = prefs, len(prefs)
         self.is_counted = prefs.is_counted and not prefs.is_listed
         if self.is_counted:
-            self.order, level_start, self.query_start = prefs.levels
-            self.ends = np.cumsum(level_start - self.query_start)
-            self.total = int(self.ends[-1])
+            self.total = prefs.levels.count("full")
 
     def at(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return better items, worse items and positive weights of numbered preferences."""
         prefs = self.prefs
         if self.is_counted:
-            position = np.searchsorted(self.ends, numbers, side="right")
-            start = np.r_[0, self.ends][position]
-            better = self.order[position]
-            worse = self.order[self.query_start[position] + numbers - start]
-            weight = np.ones(numbers.size)
-            if prefs.level_weight is not None:
-                weight = weight * prefs.level_weight.of(better, worse)
-            if prefs.better_weight is not None:
-                weight = weight * prefs.better_weight[better] * prefs.worse_weight[worse]
+            better, worse = prefs.levels.ends(numbers)
+            weight = prefs.factors.of(better, worse)
+            weight = np.ones(numbers.size) if weight is None else weight
         else:
             better, worse = prefs.better[numbers], prefs.worse[numbers]
             weight = np.asarray(prefs.weight[numbers], dtype=float)

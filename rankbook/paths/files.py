@@ -98,9 +98,7 @@ def _preferences_parts(prefs):
             parts[name] = np.array(getattr(prefs, name))
     if prefs.levels is None:
         return parts | dict(better=prefs.better, worse=prefs.worse)
-    order, level, query = prefs.levels
-    scores, queries = np.empty_like(level), np.empty_like(query)
-    scores[order], queries[order] = level, query
+    scores, queries = prefs.levels.by_item()
     scores = scores if prefs.scores is None else prefs.scores
     return parts | dict(scores=scores, queries=queries, has_ids=prefs.queries is not None)
 

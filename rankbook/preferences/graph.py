@@ -1242,6 +1242,10 @@ class Preferences(Target):
             worse = own(as_vector("worse_weight", worse_weight, self.n_items, minimum=0.0))
         return self._weighted(self.factors._replace(better=better, worse=worse))
 
+    def scale_item_weights(self, factor: np.ndarray) -> Self:
+        """Multiply the weights of the items, ones by default, by numbers (n,) >= 0."""
+        return self._weighted(self.factors.scale(factor))
+
     def without_item_weights(self) -> Self:
         """Return the graph without item weights, with the preferences that weights of 0 left
         out."""
@@ -1260,11 +1264,11 @@ class Preferences(Target):
         pairs = given
         if given is None and self._pairs is not None and not self.factors.have_zeros:
             pairs = PairList(self.better, self.worse)
-        if factors.have_zeros:
-            if pairs is None:  # all pairs of a star
-                pairs = self.replaced(factors=Factors(), _pairs=None)._list()
-            counted = given is None and self.graph == "full"
-            pairs = None if counted else factors.leave_out(pairs)
+        if factors.have_zeros and given is None and self.graph == "full":
+            pairs = None
+        elif factors.have_zeros:
+            whole = pairs or self.replaced(factors=Factors(), _pairs=None)._list()
+            pairs = factors.leave_out(whole)
         return self.replaced(factors=factors, _given=given, _pairs=pairs)
 
     def query_weighted(self, weight: Literal["equal"] | ArrayLike = "equal") -> Self:
@@ -1300,10 +1304,7 @@ class Preferences(Target):
         if self._has_single_weights:
             margin = None if (self.margin == 1).all() else self.margin
             return self.reweighted(self.weight * factor[query[self.better]], margin)
-        items = locked(np.sqrt(factor)[query])
-        if self.better_weight is None:
-            return self._weighted(self.factors._replace(better=items, worse=items))
-        return self._weighted(self.factors.change_items(lambda weight: items * weight))
+        return self.scale_item_weights(np.sqrt(factor)[query])
 
     def incidence(self) -> "csr_array":
         """Build the sparse matrix P (m, n), with +1 at the better and -1 at the worse item.

@@ -182,15 +182,12 @@ def _counted_share(prefs, scores, tie_tol):
 
     O(n log n) time and O(n) memory, no pair is listed.
     """
-    order, level_start, query_start = prefs.levels
-    position = np.arange(order.size)
+    (order, level_start, query_start), (_, query) = prefs.levels, prefs.levels.by_item()
+    position, grade = np.arange(order.size), np.empty_like(order)
     number = np.cumsum(level_start == position)
-    grade, query = np.empty_like(order), np.empty_like(order)
     grade[order] = number - number[query_start]  # 0, 1, 2, ... within each query
-    query[order] = query_start
     by_score = np.lexsort((scores, query))  # queries stay where they are
-    given = prefs.better_weight, prefs.worse_weight
-    better, worse = (None if weight is None else weight[by_score] for weight in given)
+    better, worse, _ = prefs.factors.cut(by_score)
     missed, with_ties, pairs = pairs_by_query(
         grade[by_score], scores[by_score], query_start, tie_tol, better, worse
     )

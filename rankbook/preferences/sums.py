@@ -331,6 +331,12 @@ class Factors(NamedTuple):
         items = self.better[better] * self.worse[worse]
         return items if found is None else items * found
 
+    def scale(self, factor):
+        """Multiply the weights of items, ones by default, by numbers (n,)."""
+        ones = np.ones(len(factor))
+        found = self if self.better is not None else self._replace(better=ones, worse=ones)
+        return found.change_items(lambda weight: factor * weight)
+
     def change_items(self, change):
         """Apply a function to the weights (n,) of items, if any; one weight for each stays one."""
         if self.better is None:

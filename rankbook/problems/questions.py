@@ -68,9 +68,7 @@ def _known(prefs, exclude, n):
     """
     pairs, level = [np.sort(exclude, axis=1)], None
     if prefs is not None and prefs.levels is not None:
-        order, *starts = prefs.levels
-        level, query = np.empty((2, n), dtype=np.int64)
-        level[order], query[order] = starts
+        level, query = prefs.levels.by_item()
     elif prefs is not None:
         pairs.append(np.sort(np.c_[prefs.better, prefs.worse], axis=1))
     low, high = np.concatenate(pairs).astype(np.int64).T
@@ -82,7 +80,7 @@ def _known(prefs, exclude, n):
         if level is None:
             return listed
         graded = (query[first] == query[second]) & (level[first] != level[second])
-        if prefs.better_weight is not None:
+        if prefs.factors.have_zeros:
             rises = level[first] > level[second]
             better, worse = np.where(rises, first, second), np.where(rises, second, first)
             graded &= (prefs.better_weight[better] > 0) & (prefs.worse_weight[worse] > 0)
@@ -242,5 +240,5 @@ def suggest_pairs(
     exclude = as_index("exclude", exclude.ravel(), n).reshape(-1, 2)
     query = query_numbers(qid, n)
     if qid is None and prefs is not None and prefs.levels is not None:
-        query[prefs.levels[0]] = prefs.levels[2]
+        query = prefs.levels.by_item()[1]
     return nearest_pairs(items, f, query, _known(prefs, exclude, n), k)

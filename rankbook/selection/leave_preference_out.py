@@ -15,7 +15,6 @@ from ..paths.spectral import WeightPath
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import missed
-from ..preferences.sums import both_weights
 from ..problems.rankrls import MarginTarget, Spectrum, as_lambdas, measured
 from .folds import group_numbers, pair_folds
 from .leave_out import tie_share
@@ -261,7 +260,7 @@ def known_preferences(prefs, fold):
     if known.is_product and len(np.unique(train)) == len(train):
         inside = np.zeros(prefs.n_items)
         inside[train] = 1.0
-        return prefs.item_weighted(*(weight * inside for weight in both_weights(prefs)))
+        return prefs.scale_item_weights(inside)
     ends = (train[end] for end in (known.better, known.worse))
     return Preferences(*ends, prefs.n_items, known.weight, known.margin)
 

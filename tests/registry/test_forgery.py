@@ -25,7 +25,9 @@ FORGERIES = {
     "object.__setattr__": lambda p: object.__setattr__(p, "X", np.zeros_like(p.X)),
     "vars": lambda p: vars(p).update(X=np.zeros_like(p.X)),
     "the certificate": lambda p: vars(p).update(certificate=lie),
-    "the weights": lambda p: vars(p.prefs).update(_weight=np.zeros(len(p.prefs))),
+    "the weights": lambda p: vars(p.prefs).update(
+        _pairs=p.prefs._pairs._replace(weight=np.zeros(len(p.prefs)))
+    ),
     "the number of items": lambda p: vars(p.prefs).update(n_items=1),
     **{
         f"the cached {name}": lambda p, name=name: vars(p).update({name: 0 * getattr(p, name)})
