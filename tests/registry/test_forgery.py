@@ -21,13 +21,16 @@ def lie(*args, **options):
     return Certificate(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
+def without_weights(problem):
+    none = np.zeros(problem.prefs.better.size)  # lists the preferences, too
+    vars(problem.prefs).update(_pairs=problem.prefs._pairs._replace(weight=none))
+
+
 FORGERIES = {
     "object.__setattr__": lambda p: object.__setattr__(p, "X", np.zeros_like(p.X)),
     "vars": lambda p: vars(p).update(X=np.zeros_like(p.X)),
     "the certificate": lambda p: vars(p).update(certificate=lie),
-    "the weights": lambda p: vars(p.prefs).update(
-        _pairs=p.prefs._pairs._replace(weight=np.zeros(len(p.prefs)))
-    ),
+    "the weights": without_weights,
     "the number of items": lambda p: vars(p.prefs).update(n_items=1),
     **{
         f"the cached {name}": lambda p, name=name: vars(p).update({name: 0 * getattr(p, name)})
