@@ -29,7 +29,7 @@ def refined_weights(problem, solve, lam):
     """Weights (d, k) of a linear problem at lam, refined; ``solve(v)`` is (G + lam)^-1 v."""
     X, residual = problem.X, problem.target.residual
     step = lambda w: -(rmatvec(X, residual(matvec(X, w))) + lam * w)
-    w = refine(solve, step, np.zeros((X.shape[1], problem.target.b.shape[1])))
+    w = refine(solve, step, np.zeros((X.shape[1], problem.target.b.shape[1])), 3)
     return shaped(problem, w)
 
 
