@@ -413,6 +413,7 @@ PLAIN_MODULES |= {
     "estimators.leaderboard",
     "estimators.leaderboard_text",
     "estimators.score_errors",
+    "estimators.training",
 }
 PLAIN_MODULES |= {"preferences.votes"}
 
