@@ -352,7 +352,7 @@ def open_blocks(model: Any, X: Any, given: dict[str, Any], **options: Any) -> It
     **options
         Parameters of the model with the values that they may have.
     """
-    if is_dask(X):
+    if not isinstance(X, np.ndarray) and is_dask(X):
         y, *others, preferences = given.values()
         if preferences is not None or isinstance(y, Target):
             raise ArgumentError(
