@@ -436,7 +436,7 @@ class TestOtherFiles:
         "content, says",
         [
             (b"", "standard input is empty"),
-            (b"\xff\xfe\0", "standard input is binary data"),
+            (b"\xff\xfe\0", "standard input cannot be read as CSV text: "),
             (b"\x1f\x8bno", "standard input cannot be unpacked by gzip"),
             (b"one two\n1 2\n", "standard input has only one column"),
         ],
