@@ -111,7 +111,6 @@ def test_seeds_and_limits(graded):
     X, y, qid = graded
     problem = RankSVMProblem(X, Preferences.from_scores(y, qid), kernel="linear")
     solve = lambda **options: rb.solve(problem, 1.0, solver="coordinate", **options)
-    assert np.array_equal(solve().weights, solve().weights)
     assert not np.array_equal(solve().dual, solve(seed=5).dual)
     with pytest.warns(UserWarning, match="these were 3 passes"):
         early = solve(max_passes=3)
@@ -119,26 +118,9 @@ def test_seeds_and_limits(graded):
     assert early.certificate.relative_gap > 1e-6
 
 
-@pytest.mark.parametrize(
-    "options, what",
-    [
-        (dict(tol=0), "tol is 0"),
-        (dict(max_passes=0), "max_passes is 0"),
-        (dict(seed=-1), "seed is -1"),
-        (dict(seed=1.5), "seed is 1.5"),
-    ],
-)
-def test_bad_options(options, what):
-    with pytest.raises(ValueError, match=what):
-        CoordinateSolver(**options)
-
-
-def test_what_it_does_not_take(graded, monkeypatch):
+def test_what_would_not_fit_is_left_to_newton(graded, monkeypatch):
     X, y, qid = graded
     prefs, solver = Preferences.from_scores(y, qid), CoordinateSolver()
-    assert "not rbf" in solver.can_solve(RankSVMProblem(X, prefs))
-    for options in (dict(penalty="l1"), dict(loss="logistic"), dict(signs=[1] * 6)):
-        assert solver.can_solve(RankSVMProblem(X, prefs, kernel="linear", **options)) is not True
     problem = RankSVMProblem(X, prefs, kernel="linear")
     monkeypatch.setattr("rankbook.solvers.coordinate.solver.available_memory", lambda: 1000)
     assert "which newton counts" in solver.can_solve(problem)

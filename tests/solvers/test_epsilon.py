@@ -3,8 +3,6 @@
 This is checked by the certificate and by the exact path, whatever the inner solver.
 """
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +14,6 @@ from rankbook.problems.certificate import Solution
 from rankbook.solvers.epsilon.solver import (
     LAM_MIN_RATIO,
     EpsilonPath,
-    EpsilonSolver,
     hinge_pieces,
     largest_gap,
     largest_gap_below,
@@ -435,23 +432,6 @@ def test_a_registered_name_serves_and_its_errors_come_through():
         rb.unregister_solver("failing")
 
 
-@pytest.mark.parametrize(
-    "inner", ["epsilon", EpsilonSolver, EpsilonSolver()], ids=["name", "class", "instance"]
-)
-def test_it_is_not_its_own_inner_solver(inner):
-    with pytest.raises(ValueError, match="inner is 'epsilon' itself"):
-        EpsilonSolver(inner=inner)
-
-
-@pytest.mark.parametrize(
-    "inner, error",
-    [("qq", ValueError), ("", ValueError), (3, TypeError), (dict, TypeError)],
-)
-def test_what_is_no_solver_is_refused_before_anything_runs(inner, error):
-    with pytest.raises(error, match="inner is"):
-        EpsilonSolver(inner=inner)
-
-
 def test_an_inner_solver_without_solve_is_refused_by_the_registry():
     class OnlyPath(rb.Solver):
         name, provides = "only-path", frozenset({"path"})
@@ -477,12 +457,6 @@ def test_what_the_inner_solver_cannot_do_is_said_in_its_words():
         follow(build("plain", "linear"), 0.3, inner=Linear(3000), lam_min=1.0).info["inner"]
         == "linear-only"
     )
-
-
-@pytest.mark.parametrize("eps", [0, -1, 1, 2, 1e-10, np.nan, np.inf, "small", None, True, [1e-3]])
-def test_an_eps_that_makes_no_sense_is_refused(eps):
-    with pytest.raises((ValueError, TypeError), match="eps is"):
-        rb.get_solver("epsilon", eps=eps)
 
 
 # Where a path ends
@@ -556,22 +530,6 @@ def test_copies_that_nothing_tells_apart():
     ).values.tolist() == [0.5]
 
 
-@pytest.mark.parametrize("after", [0, 2])
-def test_ctrl_c_stays_ctrl_c(after):
-    class Interrupted(rb.Solver):
-        name = "interrupted"
-        left = after
-
-        def solve(self, problem, lam):
-            self.left -= 1
-            if self.left < 0:
-                raise KeyboardInterrupt
-            return rb.solve(problem, lam, solver="path")
-
-    with pytest.raises(KeyboardInterrupt):
-        follow(build("plain", "rbf"), 1e-2, inner=Interrupted())
-
-
 def test_the_refinement_never_goes_on_for_ever():
     """Breakpoints that are no solutions at all: the refine ends in an error."""
     problem = build("plain", "rbf")
@@ -625,32 +583,6 @@ def test_knots_are_where_the_path_answers(kind):
             assert np.allclose(scores, g, rtol=1e-9, atol=1e-9 * np.abs(G).max())
     with pytest.raises(ValueError):
         list(path.breakpoint_scores(np.ones((2, 4))))
-
-
-def test_a_path_repeats_itself_and_can_be_stored():
-    problem = build("weights", "rbf")
-    path, again = follow(problem, 1e-2), follow(problem, 1e-2)
-    assert np.array_equal(path.breakpoints, again.breakpoints)
-    stored = pickle.loads(pickle.dumps(path))
-    lam = np.sqrt(path.breakpoints[0] * path.breakpoints[-1])
-    assert np.array_equal(path.coef(lam), again.coef(lam)) and np.array_equal(
-        path.coef(lam), stored.coef(lam)
-    )
-    for share in (lam / problem.lam_max, 2):
-        with pytest.raises(ValueError, match="read-only"):
-            path.dual(share * problem.lam_max)[:] = 7
-    assert path.certificate(2 * problem.lam_max).relative_gap < 1e-12 and np.array_equal(
-        path.dual(lam), again.dual(lam)
-    )
-
-
-def test_it_is_listed():
-    row = next(row for row in rb.list_solvers() if row["name"] == "epsilon")
-    assert (
-        row["state"] == "ready"
-        and row["provides"] == "path"
-        and row["origin"].startswith("rankbook ")
-    )
 
 
 class Descent(rb.Solver):

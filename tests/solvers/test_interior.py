@@ -181,18 +181,8 @@ def test_a_start_that_meets_every_margin_is_no_end(lam):
     assert answer.certificate.relative_gap <= 1e-12
 
 
-def test_the_same_call_gives_the_same_answer():
-    problem = rb.RankSVMProblem(ITEMS["generic"], PREFERENCES["weights"])
-    first, second = (rb.solve(problem, 1.0, solver="interior") for _ in range(2))
-    assert np.array_equal(first.coef, second.coef) and np.array_equal(first.dual, second.dual)
-
-
 def test_refusals():
     problem = rb.RankSVMProblem(ITEMS["generic"], PREFERENCES["one_query"])
-    with pytest.raises(ValueError, match="tol is 0"):
-        rb.solve(problem, 1.0, solver="interior", tol=0)
-    with pytest.raises(TypeError, match="start is an int; expected a Solution"):
-        rb.solve(problem, 1.0, solver="interior", start=3)
     with pytest.raises(ValueError, match="lam is 0"):
         rb.solve(problem, 0, solver="interior")
     other = rb.RankSVMProblem(ITEMS["generic"][:9], rb.Preferences([0], [1], 9))

