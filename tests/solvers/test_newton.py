@@ -365,7 +365,7 @@ def test_the_path_of_two_items_returns():
     )
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_the_paths_of_few_items_return_within_a_second(count):
     two = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences.from_scores([0, 1]), kernel="linear")
     rb.solve_path(two, solver="newton")  # compiles

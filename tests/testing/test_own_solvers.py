@@ -11,6 +11,10 @@ from rankbook.testing.corpus import GROUPS
 OWN = {row["name"]: row["name"] for row in rb.list_solvers() if row["origin"][:9] == "rankbook "}
 # it promises a hundredth, for which the smallest lambdas here take minutes
 OWN["subgradient"] = rb.get_solver("subgradient", tol=0.1, max_passes=300)
+# paths of fewer solves, and fewer steps; with their defaults, they are checked below
+OWN["epsilon"] = rb.get_solver("epsilon", eps=1e-2)
+OWN["newton"] = rb.get_solver("newton", eps=1e-2)
+OWN["tiled"] = rb.get_solver("tiled", tol=1e-4)
 
 
 # The checks that take longest of solvers that are slow, or call another one: with --slow. Each of
@@ -22,6 +26,7 @@ PARTS = {"reference", "dual", "weights", "margins", "queries", "progress", "rand
 LONG = {
     "epsilon": STATE | LARGE | PARTS | {"path", "order", "path_and_solve", "readings", "refuses"},
     "qp": STATE | LARGE | PARTS - {"weights", "margins"} | {"order"},
+    "tiled": {"sizes"},
     "subgradient": {"layout", "storages", "combinations"},
 }
 
