@@ -97,10 +97,10 @@ def test_weights_of_features_in_other_units():
     )
 
 
-def test_mixed_units_at_random():
-    """Of 400 problems none is off by more than 1e-6, unless a warning says so."""
-    wrong = warned = 0
-    for number in range(400):
+def test_mixed_units_at_random(amount):
+    """No solution is off by more than 1e-6, unless a warning says so."""
+    wrong, warned, count = 0, 0, amount(60, 400)
+    for number in range(count):
         rng = np.random.default_rng(number)
         n, d = rng.integers(5, 40), rng.integers(2, 5)
         scales = 10.0 ** rng.uniform(-6, 6, d)
@@ -114,8 +114,8 @@ def test_mixed_units_at_random():
         said = any(issubclass(w.category, ConvergenceWarning) for w in caught)
         warned += said
         wrong += error > 1e-6 and not said
-    print(f"\n{wrong} wrong without a word, {warned} warned of 400")
-    assert wrong == 0 and warned <= 20
+    print(f"\n{wrong} wrong without a word, {warned} warned of {count}")
+    assert wrong == 0 and warned <= 0.05 * count
 
 
 # A poor answer is never silent

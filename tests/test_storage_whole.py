@@ -398,14 +398,14 @@ BOMB = """
 import resource, sys, zipfile
 import rankbook as rb, rankbook.estimators.saving
 file = sys.argv[1]
-header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (1700000000,), }"
+header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (300000000,), }"
 header += b" " * (-(len(header) + 11) % 64) + bytes([10])
 with (
     zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     archive.open("header.npy", "w", force_zip64=True) as member,
 ):
     member.write(b"\\x93NUMPY\\x01\\x00" + len(header).to_bytes(2, "little") + header)
-    for _ in range(1700):
+    for _ in range(300):
         member.write(bytes(1_000_000))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
@@ -417,7 +417,7 @@ except ValueError as error:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="measures kilobytes as Linux counts them")
 def test_a_bomb_does_not_go_off(tmp_path):
-    """1.7 GB in a file of 1.7 MB."""
+    """300 MB in a file of less than 2 MB."""
     done = subprocess.run(
         [sys.executable, "-c", BOMB, tmp_path / "bomb.npz"],
         capture_output=True,
@@ -557,11 +557,11 @@ def test_a_header_without_sense_is_refused(tmp_path, header):
     assert type(raised.value) in (ValueError, ArgumentError)
 
 
-def test_two_thousand_altered_files(tmp_path, part, content):
+def test_altered_files(tmp_path, part, content, amount):
     """Bytes flipped, cut out, doubled: a ValueError, or the same path."""
-    good, rng, refused = content[0], np.random.default_rng(1), 0
+    good, rng, refused, count = content[0], np.random.default_rng(1), 0, amount(200, 2000)
     file = tmp_path / "bad.npz"
-    for _ in range(2000):
+    for _ in range(count):
         bad, at = bytearray(good), int(rng.integers(len(good)))
         kind = rng.integers(4)
         if kind == 0:
@@ -581,4 +581,4 @@ def test_two_thousand_altered_files(tmp_path, part, content):
             assert type(error) in (ValueError, ArgumentError) and "bad.npz" in str(error)
         else:
             same(again, part)
-    assert refused > 1500
+    assert refused > 0.75 * count

@@ -54,7 +54,7 @@ def said_by(module, *arguments):
     return result.stdout
 
 
-@pytest.mark.parametrize("found_by", [by_pyright, by_mypy])
+@pytest.mark.parametrize("found_by", [pytest.param(by_pyright, marks=pytest.mark.slow), by_mypy])
 def test_misspelt_names_are_the_only_errors(tmp_path, found_by):
     wrong = [f"rb.{name}().fit(X, y).predikt" for name in ESTIMATORS]
     wrong += [f"print({name}x)" for name in names()]
