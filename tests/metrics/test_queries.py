@@ -1,4 +1,4 @@
-"""Ranked lists, names of metrics, means over queries and sums over blocks."""
+"""Names of metrics, metrics of one's own, means over queries and sums over blocks."""
 
 import numpy as np
 import pytest
@@ -6,54 +6,12 @@ from sklearn.metrics import mean_absolute_error
 
 from rankbook import metrics
 from rankbook.metrics.queries import (
-    RankedLists,
     UndefinedMetric,
     by_query,
-    empty_value,
     mean_over_queries,
     metric_sums,
     named,
-    query_weights,
-    running,
 )
-
-
-def test_running_totals_begin_anew_in_each_list():
-    v, place = np.array([3, 4, 5, 0, 7, 2, 2]), np.array([0, 1, 2, 0, 1, 0, 1])
-    assert running(np.add, v, place).tolist() == [3, 7, 12, 0, 7, 2, 4]
-    assert running(np.multiply, v, place).tolist() == [3, 12, 60, 0, 0, 2, 4]
-    assert running(np.add, v[:0], place[:0]).size == 0
-    v, place = (
-        np.random.default_rng(0).random(3000),
-        np.concatenate([np.arange(1000), np.arange(2000)]),
-    )
-    assert np.allclose(running(np.add, v, place)[1000:], np.cumsum(v[1000:]), rtol=1e-14)
-    assert np.allclose(running(np.multiply, v, place)[:50], np.cumprod(v[:50]), rtol=1e-14)
-
-
-def test_lists_with_ties():
-    lists = RankedLists(
-        y_true=np.array([0.0, 1, 2, 3, 4]),
-        y_score=np.array([0.3, 7.0, 0.1 + 0.2, 9.0, 5.0]),
-        number=np.array([0, 0, 0, 0, 1]),
-    )
-    assert lists.order.tolist()[:2] == [3, 1] and lists.order[4] == 4
-    assert lists.place.tolist() == [0, 1, 2, 3, 0] and lists.first.tolist() == [0, 4]
-    assert lists.chain_first.tolist() == [0, 1, 2, 4]
-    assert lists.chain_size.tolist() == [1, 1, 2, 1]
-    assert lists.shared(lists.place + 1.0).tolist() == [1, 2, 3.5, 3.5, 1]
-    assert lists.total(lists.grade).tolist() == [6, 4]
-    assert lists.chain_place.tolist() == [0, 1, 2, 0]
-    none = RankedLists(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp))
-    assert none.total(np.zeros(0)).size == none.shared(np.zeros(0)).size == 0
-
-
-def test_pairs_of_each_list():
-    lists = RankedLists(
-        np.array([2.0, 0, 1, 5, 5]), np.array([1.0, 1, 2, 3, 4]), np.array([0, 0, 0, 1, 1])
-    )
-    missed, with_ties, pairs = lists.pair_counts()
-    assert (missed.tolist(), with_ties.tolist(), pairs.tolist()) == ([1, 0], [2, 0], [3, 0])
 
 
 def test_names():
@@ -63,14 +21,6 @@ def test_names():
             named(wrong)
     with pytest.raises(TypeError, match="metric is 10"):
         named(10)
-
-
-def test_weights_and_values_of_empty_queries():
-    assert query_weights(np.array([2.0, 2, 7, 2]), np.array([1, 1, 0, 1])).tolist() == [7, 2]
-    assert np.isnan(empty_value("skip")) and empty_value(0) == 0 and empty_value(1.0) == 1
-    for wrong in ("zero", 2, True, None):
-        with pytest.raises(ValueError, match="empty is"):
-            empty_value(wrong)
 
 
 def test_a_function_of_ones_own_is_called_by_query():
