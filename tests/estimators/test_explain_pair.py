@@ -259,7 +259,9 @@ def loose_solutions(problem, lam, best, rng):
     yield np.zeros_like(best.coef), None
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in range(1, 6))]
+)
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 def test_no_proof_is_wrong(kernel, seed):
     """The optimum to twelve digits orders every pair that is proven as the loose solution does."""

@@ -52,7 +52,7 @@ def simulated(coverage, cell, repetitions):
 
 @pytest.mark.parametrize("name", CELLS)
 def test_intervals_cover_what_they_promise(coverage, amount, name):
-    means, error = simulated(coverage, CELLS[name], amount(20, 400))
+    means, error = simulated(coverage, CELLS[name], amount(10, 400))
     assert abs(means["score"] - 0.95) <= 0.02 + 3 * error
     assert means["rank"] >= 0.95 and means["noted"] <= 0.1
 
@@ -60,7 +60,7 @@ def test_intervals_cover_what_they_promise(coverage, amount, name):
 @pytest.mark.parametrize("name", NOTED)
 def test_other_intervals_have_a_note(coverage, amount, name):
     cell, least = NOTED[name]
-    means, error = simulated(coverage, cell, amount(20, 400))
+    means, error = simulated(coverage, cell, amount(10, 400))
     assert means["score"] >= least - 3 * error
     assert means["rank"] >= 0.95 and means["noted"] >= 0.9
 
