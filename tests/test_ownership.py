@@ -123,7 +123,7 @@ def labels_by(solver):
 
     def ask(problem, new):
         solution = rb.solve(problem, 1.0, solver=solver)
-        f = problem.label_function(solution.coef)
+        f = problem.label_function(solution.position)
         return [solution.coef, f.predict(new), [solution.certificate.primal]]
 
     return ask

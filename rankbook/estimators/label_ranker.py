@@ -351,10 +351,9 @@ class LabelRanker(Ranker):
         options = dict(label_kernel=L, object_weight=sample_weight)
         problem = kind(X, y, kernel, **options)
         answer, chosen = self._answer(problem)
-        given = dict(weights=answer.weights) if problem.is_factored else dict(coef=answer.coef)
-        found = fitted_attributes(answer, problem.label_function(**given))
+        found = fitted_attributes(answer, problem.label_function(answer.position))
         if not (isinstance(L, str) and L == "identity"):
-            pairs = problem.label_function(**given, cross=np.eye(y.shape[1]))
+            pairs = problem.label_function(answer.position, cross=np.eye(y.shape[1]))
             is_kernel = isinstance(pairs, KernelFunction)
             about["pair_coef_"] = pairs.coef if is_kernel else pairs.weights
         if subspace is not None:

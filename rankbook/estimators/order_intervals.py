@@ -616,7 +616,7 @@ def posterior_root(solution, X, n_pairs=0):
     """
     problem, lam, eps = solution.problem, solution.lam, np.finfo(float).eps
     is_linear = problem.is_factored
-    f, _ = problem.evaluated(*(None, solution.weights) if is_linear else (solution.coef,))
+    f = problem.scores(solution.position)
     bands, phi = problem.summed.evaluate(f, problem.loss.derivative).bands, tie_factor(problem, f)
     with solvable("the covariance of the scores"):
         if is_linear:

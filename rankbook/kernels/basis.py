@@ -97,13 +97,6 @@ def item_blocks(problem):
     return [slice(i, i + rows) for i in range(0, n, rows)]
 
 
-def basis_matvec(problem, coef):
-    """K_MR coef."""
-    if problem.is_factored:
-        return matvec(problem.X, rmatvec(problem.landmarks, coef))
-    return np.concatenate([problem.columns(items) @ coef for items in item_blocks(problem)])
-
-
 def basis_rmatvec(problem, v):
     """K_RM v (r, k) for v (n, k)."""
     if problem.is_factored:
@@ -131,40 +124,60 @@ class BasisMap(KernelMap):
             return locked(kernel_diagonal(self.X, self.kernel))
         return super().diagonal
 
-    def matvec(self, coef: np.ndarray) -> np.ndarray:
-        """Scores f (n,) or (n, k) of the items.
+    @property
+    def has_weights(self) -> bool:
+        """Whether a position is weights: the kernel is linear, and all items have coefficients."""
+        return self.is_factored and self.basis is None
+
+    def scores(self, p: np.ndarray) -> np.ndarray:
+        """Scores f (n,) or (n, k) of the items, for a position.
 
         O(n d) for a linear kernel, else O(n r), plus the kernel if it is not kept.
         """
-        if self.basis is not None:
-            return basis_matvec(self, coef)
-        return super().matvec(coef)
-
-    def evaluated(
-        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
-    ) -> tuple[np.ndarray, float]:
-        """Compute the scores of the items and the squared norm of a function.
-
-        See :class:`rankbook.kernels.linear_map.KernelMap`.
-        """
         if self.basis is None:
-            return super().evaluated(coef, weights)
-        return self.matvec(coef), float(np.sum(coef * (self.basis_gram @ coef)))
+            return super().scores(p)
+        if self.is_factored:
+            return matvec(self.X, rmatvec(self.landmarks, p))
+        return np.concatenate([self.columns(items) @ p for items in item_blocks(self)])
 
-    def function(
-        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
-    ) -> LinearFunction | KernelFunction:
-        """Return the function with the given coefficients or weights.
+    def evaluate(self, p: np.ndarray) -> tuple[np.ndarray, float]:
+        """Compute the scores of the items and the squared norm of a function at a position."""
+        if self.basis is None:
+            return super().evaluate(p)
+        return self.scores(p), float(np.sum(p * (self.basis_gram @ p)))
 
-        See :class:`rankbook.kernels.linear_map.KernelMap`.
+    def coordinates(self, columns: np.ndarray) -> np.ndarray:
+        """Coordinates C^-1 K_RM (r, k) of items in an orthonormal basis, from columns of K_RM."""
+        from scipy.linalg import solve_triangular
+
+        return solve_triangular(self.basis_factor[0], columns, lower=True, check_finite=False)
+
+    def norms(self, v: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Squared norms (k,) of the projection of sum_i v_i k(., x_i), plus the function at p."""
+        if self.basis is None:
+            return super().norms(v, p)
+        return np.sum(self.coordinates(basis_rmatvec(self, v) + self.basis_gram @ p) ** 2, axis=0)
+
+    def distances(self, a: np.ndarray, b: np.ndarray, rtol: float = 0.0) -> np.ndarray:
+        """Distances (m,) of items in feature space.
+
+        If only K_MR is known, distances within the span of the basis; O(m r^2).
         """
-        if self.basis is None or self.is_factored:
-            return super().function(coef, weights)
         if not self.is_narrow:
-            return self.expansion(coef, self.basis)
-        used = np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1))
+            return super().distances(a, b, rtol)
+        return np.linalg.norm(self.coordinates((self.X[a] - self.X[b]).T), axis=0)
+
+    def function(self, p: np.ndarray) -> LinearFunction | KernelFunction:
+        """Return the function at a position, without the problem and its data."""
+        if self.basis is None:
+            return super().function(p)
+        if self.is_factored:
+            return LinearFunction(own(self.weights(p)))
+        if not self.is_narrow:
+            return self.expansion(p, self.basis)
+        used = np.flatnonzero(p.reshape(len(p), -1).any(axis=1))
         support, width = own(self.basis[used]), self.X.shape[1]
-        return KernelFunction(self.kernel, None, own(coef[used]), support, width, False, own(used))
+        return KernelFunction(self.kernel, None, own(p[used]), support, width, False, own(used))
 
     CACHED = (*KernelMap.CACHED, "table", "basis_gram", "basis_factor", "outside")
     TABLE = 1 << 25  # largest K_MR that is stored, in entries
@@ -222,7 +235,7 @@ class BasisMap(KernelMap):
         The bounds are 0 if the kept items determine the dropped ones to the rounding of X, if all
         dropped items are copies, or if only K_MR is known. O(n r^2).
         """
-        from scipy.linalg import qr, solve_triangular
+        from scipy.linalg import qr
 
         C, marks = self.basis_factor[0], self.landmarks
         keep, square = C.diagonal() < DROPPED, np.array(self.diagonal)
@@ -243,8 +256,7 @@ class BasisMap(KernelMap):
         worst = np.sqrt(self.basis_gram.diagonal().max()) / C.diagonal().min()
         error = 8 * np.finfo(float).eps * max(1.0, worst) * square
         for items in item_blocks(self):
-            half = solve_triangular(C, self.columns(items).T, lower=True, check_finite=False)
-            square[items] -= np.sum(half**2, axis=0)
+            square[items] -= np.sum(self.coordinates(self.columns(items).T) ** 2, axis=0)
         return locked(np.sqrt(np.maximum(0.0, square) + error))
 
 

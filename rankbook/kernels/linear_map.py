@@ -175,6 +175,10 @@ class KernelMap(SetOnce):
     offset: np.ndarray | None = None  # mean (d,), subtracted from the items of a linear kernel
     landmarks = property(lambda self: self.X)
 
+    def read_items(self, name: str, X: Any) -> Any:
+        """Check items of the given name, which may be sparse for a linear kernel."""
+        return (as_items if self.is_factored else as_matrix)(name, X)
+
     def keep_items(self, X: Any, copy: bool = True) -> None:
         """Store the items as the read-only `X`, centred if the problem allows it.
 
@@ -207,6 +211,33 @@ class KernelMap(SetOnce):
             return locked(square_norms(self.X))
         return locked(self.gram.diagonal().copy() if self.is_kept else self.tiles.diagonal())
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether a position is weights: the kernel is linear, and all items have coefficients."""
+        return self.is_factored
+
+    @property
+    def weight_shape(self) -> tuple[int, ...] | None:
+        """Shape of the weights that may replace coefficients; None if there are none."""
+        if self.has_weights and not self.coef_is_weights:
+            return (self.X.shape[1], *self.coef_shape[1:])
+        return None
+
+    @property
+    def matrix(self) -> Any:
+        """Matrix of the products with a position: the items X (n, d), or K (n, n)."""
+        return self.X if self.is_factored else self.gram
+
+    @property
+    def matrix_kernel(self) -> str:
+        """Name of the kernel of a problem whose items are the rows of :attr:`matrix`."""
+        return "linear" if self.is_factored else "precomputed"
+
+    @property
+    def rank(self) -> int:
+        """Upper bound on the dimension of the functions that the items determine."""
+        return min(self.X.shape) if self.is_factored else self.landmarks.shape[0]
+
     WHOLE = 1 << 24  # largest K that is stored, in entries (128 MiB)
 
     @property
@@ -225,26 +256,89 @@ class KernelMap(SetOnce):
 
         O(n d) for a linear kernel, else O(n^2), or O(n^2 d) if K is not stored.
         """
-        if not self.is_factored:
-            return self.gram @ v if self.is_kept else self.tiles.matvec(v)
-        return matvec(self.X, rmatvec(self.X, balanced(self, v)))
+        return self.scores(self.project(balanced(self, v)) if self.has_weights else v)
 
-    def weights(self, coef: np.ndarray) -> np.ndarray:
-        """Compute the weights w (d,) of the linear function f(x) = w'x from its coefficients."""
-        return coef if self.coef_is_weights else rmatvec(self.landmarks, balanced(self, coef))
+    def weights(self, coef: np.ndarray) -> np.ndarray | None:
+        """Compute the weights w (d,) of the linear function f(x) = w'x from its coefficients.
 
-    def evaluated(
-        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
-    ) -> tuple[np.ndarray, float]:
-        """Compute the scores (n,) of the items and the squared norm of a function.
-
-        Pass the coefficients of the function or, if it is linear, its weights.
+        The result is None if the kernel is not linear.
         """
-        if not self.is_factored:
-            f = self.matvec(coef)
-            return f, float(np.sum(balanced(self, coef) * f))
-        w = self.weights(coef) if weights is None else weights
-        return matvec(self.X, w), float(np.sum(w * w))
+        if self.coef_is_weights:
+            return coef
+        return rmatvec(self.landmarks, balanced(self, coef)) if self.is_factored else None
+
+    def position(
+        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """Return the position of the function with given coefficients or weights.
+
+        These are the weights (d,) or (d, k) of a linear function, else the coefficients.
+        """
+        if weights is not None or coef is None or not self.has_weights:
+            return coef if weights is None else weights
+        return self.weights(coef)
+
+    def answer(self, p: np.ndarray) -> dict[str, np.ndarray]:
+        """Return a position as keyword of a :class:`rankbook.problems.certificate.Solution`."""
+        return {"coef" if self.weight_shape is None else "weights": p}
+
+    def project(self, v: np.ndarray) -> np.ndarray:
+        """Position of the function sum_i v_i k(., x_i), for v (n,) or (n, k)."""
+        return rmatvec(self.X, v) if self.has_weights else v
+
+    def scores(self, p: np.ndarray) -> np.ndarray:
+        """Scores (n,) or (n, k) of the items, for a position."""
+        if self.has_weights:
+            return matvec(self.X, p)
+        return self.gram @ p if self.is_kept else self.tiles.matvec(p)
+
+    def significant(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Set entries of the weights w = X'v (d,) to 0 if they are rounding errors. O(n + d)."""
+        noise = 16 * np.finfo(float).eps * np.sqrt(v @ v) / self.feature_units
+        return np.where(np.abs(w) > noise, w, 0.0)
+
+    def gradient_step(self, v: np.ndarray) -> tuple[np.ndarray, float]:
+        """Position of sum_i v_i k(., x_i), and the rounding error of its scores.
+
+        Weights that are rounding errors are 0 instead.
+        """
+        if self.has_weights:
+            return self.significant(self.project(v), v), 0.0
+        squares = np.maximum(0.0, self.diagonal)
+        noise = 16 * np.finfo(float).eps * np.sqrt(squares.max() * (squares @ v**2))
+        return self.project(v), noise
+
+    def evaluate(self, p: np.ndarray) -> tuple[np.ndarray, float]:
+        """Compute the scores of the items and the squared norm of a function at a position."""
+        f = self.scores(p)
+        return f, float(np.sum(p * p if self.has_weights else balanced(self, p) * f))
+
+    def square(self, p: np.ndarray) -> float:
+        """Squared norm of a function at a position."""
+        return float(np.vdot(p, p if self.has_weights else self.scores(p)))
+
+    def norms(self, v: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Squared norms (k,) of sum_i v_i k(., x_i), plus the function at p, for each column."""
+        q = self.project(v) + p
+        return np.sum(q * (q if self.has_weights else self.scores(q)), axis=0)
+
+    def pair_products(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Differences of the rows of :attr:`matrix`, a minus b, and their products (m, m) in K."""
+        rows = self.matrix[a] - self.matrix[b]
+        return rows, rows @ rows.T if self.is_factored else rows[:, a] - rows[:, b]
+
+    def distances(self, a: np.ndarray, b: np.ndarray, rtol: float = 0.0) -> np.ndarray:
+        """Distances (m,) of items in feature space. O(m d), or O(m) with a Gram matrix.
+
+        For a Gram matrix, a square of at most `rtol` times the squared lengths is set to 0.
+        """
+        if self.is_factored:
+            a, b = (self.X[items].astype(np.float64) for items in (a, b))
+            return np.sqrt(square_norms(a - b))
+        K = self.gram
+        size = K[a, a] + K[b, b]
+        square = size - 2 * K[a, b]
+        return np.sqrt(np.where(square > rtol * size, square, 0.0))
 
     def design(self, X_new: np.ndarray) -> Any:
         """Return the matrix that maps weights or coefficients to scores of new items.
@@ -274,16 +368,15 @@ class KernelMap(SetOnce):
         moved = type(X_new)((X_new.data - near[X_new.indices], *parts), X_new.shape)
         return lambda values: matvec(moved, values) - rest @ values
 
-    def function(
-        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
-    ) -> LinearFunction | KernelFunction:
-        """Return the function with the given coefficients (n,) or (n, k), or weights.
+    def new_scores(self, p: np.ndarray, X_new: Items) -> np.ndarray:
+        """Scores of new items for a position, centred like those of the items."""
+        return self.scorer(X_new)(p) if self.has_weights else self.function(p).predict(X_new)
 
-        The result is a :class:`LinearFunction` or a :class:`KernelFunction`.
-        """
-        if self.is_factored:
-            return LinearFunction(own(self.weights(coef) if weights is None else weights))
-        return self.expansion(coef, np.arange(self.n_items))
+    def function(self, p: np.ndarray) -> LinearFunction | KernelFunction:
+        """Return the function at a position, without the problem and its data."""
+        if self.has_weights:
+            return LinearFunction(own(p))
+        return self.expansion(p, np.arange(self.n_items))
 
     def expansion(self, coef: np.ndarray, items: np.ndarray) -> KernelFunction:
         """Return the :class:`KernelFunction` with coefficients of the given items."""
@@ -303,7 +396,7 @@ class KernelMap(SetOnce):
 
         For a precomputed kernel, X_new is the kernel (p, n) between new and training items.
         """
-        return self.function(coef).predict(X_new)
+        return self.function(self.position(coef)).predict(X_new)
 
     @cached_property
     def is_factored(self) -> bool:

@@ -151,20 +151,6 @@ def sets_at(events, first, lam):
     return sets
 
 
-# %% ../../nbs/paths/exact.ipynb #sets-c008
-def _active_rows(problem, a, b):
-    """P_A K (|A|, n), and H_AA, for the free preferences A of items a over b.
-
-    For a linear kernel the first is P_A X (|A|, d).
-    """
-    if problem.is_factored:
-        Z = problem.X[a] - problem.X[b]
-        return Z, Z @ Z.T
-    K = problem.gram
-    rows = K[a] - K[b]
-    return rows, rows[:, a] - rows[:, b]
-
-
 # %% ../../nbs/paths/exact.ipynb #sets-c009
 def _solver_of(H):
     """A function that solves H x = r, and the Cholesky factor of H. O(|A|^3).
@@ -254,13 +240,12 @@ def _answer_at(path, lam):
     count = count_above(path.events, lam)
     dual = PathDual(path, count, path.free_at(count))
     A, a, b, margin, inside = dual.A, *dual.ends, dual.margin, slice(None)
-    (rows, H), solve = _active_rows(problem, a, b), None
-    spread = lambda v: rmatvec(problem.X, v) if problem.is_factored else v
+    (rows, H), solve = problem.pair_products(a, b), None
     if A.size:
         solve, L = _solver_of(H)
         x = np.zeros(A.size)
         for _ in range(2):
-            x = x + solve(lam * margin - rows @ spread(dual.sums()))
+            x = x + solve(lam * margin - rows @ problem.project(dual.sums()))
             dual.free = x
         dual.free = _into_box(L, x, 0.0, dual.weight)
         inside = (dual.free > 0) & (dual.free < dual.weight)
@@ -268,12 +253,12 @@ def _answer_at(path, lam):
             rows = rows[inside]
             solve = _solver_of(H[np.ix_(inside, inside)])[0] if inside.any() else None
     sums = dual.sums()
-    a, b, w = a[inside], b[inside], spread(sums) if problem.is_factored else None
+    a, b, p = a[inside], b[inside], problem.project(sums)
     for _ in range(2 if a.size else 0):  # the remaining residual on the margin is added to the sums
-        step = solve(lam * margin[inside] - rows @ (sums if w is None else w))
-        sums = sums + item_sums(a, b, step, sums.size)
-        w = None if w is None else w + rows.T @ step
-    return dict(coef=sums / lam, dual=dual) | ({} if w is None else dict(weights=w / lam))
+        step = solve(lam * margin[inside] - rows @ p)
+        change = item_sums(a, b, step, sums.size)
+        sums, p = sums + change, p + (rows.T @ step if problem.is_factored else change)
+    return dict(coef=sums / lam, dual=dual) | problem.answer(p / lam)
 
 
 # %% ../../nbs/paths/exact.ipynb #c014
@@ -292,7 +277,7 @@ def solution_at(path, lam):
     dual = PathDual(path, len(path.events), path.free_at(len(path.events)))
     coef = np.zeros(prefs.n_items)
     if dual.A.size:
-        solve, L = _solver_of(_active_rows(problem, *dual.ends)[1])
+        solve, L = _solver_of(problem.pair_products(*dual.ends)[1])
         lower = 0.0 if separable else -np.inf
         mu = _into_box(L, solve(dual.margin), lower, np.inf)
         coef = item_sums(*dual.ends, mu, coef.size)
@@ -757,56 +742,35 @@ class Gauge:
     two matrices of the size of the kernel matrix.
     """
 
+    may_count = True  # whether a sum without a list is accurate enough
+
     def __init__(self, problem):
         self.problem, self.level, self.found = problem, noise_level(problem), set()
-        if problem.is_factored:
-            return
-        K, n = problem.gram, len(problem.X)
-        _, first, copies = np.unique(problem.X, axis=0, return_index=True, return_inverse=True)
-        all_differ = first.size == n
-        self.first, self.copies = (np.arange(n),) * 2 if all_differ else (first, copies.ravel())
-        self.K = K if all_differ else K[np.ix_(first, first)]
-        self.squares = self.K**2
-        prefs, self.weight = problem.prefs, problem.prefs.weight
-        self.better, self.worse = self.copies[prefs.better], self.copies[prefs.worse]
 
     def gap(self, path, lam):
         """The gap of the solution of a path at lam > 0, divided by max(1, abs(primal))."""
         problem, prefs, answer = self.problem, self.problem.prefs, solution_at(path, lam)
         coef, dual = answer["coef"], answer["dual"]
-        f, square = problem.evaluated(coef, answer.get("weights"))
+        f, square = problem.evaluate(problem.position(coef, answer.get("weights")))
         sums, linear, noise = dual.sums(), dual.linear(), 0.0
         error = sums - lam * coef
-        if problem.is_factored and prefs.is_counted and len(prefs) > LISTED:
+        if self.may_count and prefs.is_counted and len(prefs) > LISTED:
             loss = problem.summed.evaluate(f, problem.loss.derivative).loss
         else:
             short = dual.margins - prefs.matvec(f)
             loss = dual.weights @ np.maximum(0.0, short)
-            if not problem.is_factored:
-                noise = self.matrix_noise(lam, coef, dual.listed(), sums, short)
+            noise = self.matrix_noise(lam, coef, dual, sums, short)
         primal = lam / 2 * square + loss
         lower = linear - lam / 2 * square - self.sums_error(lam, error, f)
         return float((abs(primal - lower) + noise) / max(1.0, abs(primal)))
 
     def sums_error(self, lam, error, f):
         """Change of a'PKP'a/(2 lam) by the rounding error (n,) of the sums."""
-        if self.problem.is_factored:
-            return error @ f + error @ self.problem.matvec(error) / (2 * lam)
-        e = np.bincount(self.copies, error)
-        return e @ f[self.first] + e @ (self.K @ e) / (2 * lam)
+        return error @ f + error @ self.problem.matvec(error) / (2 * lam)
 
     def matrix_noise(self, lam, coef, dual, sums, short):
         """Estimated change of the gap by the rounding errors of the entries of K."""
-        eps = np.finfo(float).eps
-        v, beta = np.bincount(self.copies, sums), np.bincount(self.copies, coef)
-        scores = eps * np.sqrt(self.squares @ beta**2)
-        lengths = np.hypot(scores[self.better], scores[self.worse])
-        eta = np.where(self.better == self.worse, 0.0, lengths)
-        t = np.array([short + eta, short - eta, short])
-        up, down, here = self.weight * np.maximum(0.0, t) - dual * t
-        return (np.maximum(up, down) - here).sum() + eps * np.sqrt(v**2 @ (self.squares @ v**2)) / (
-            2 * lam
-        )
+        return 0.0
 
     def is_good(self, path, lam):
         """Whether the gap of the solution at lam is small enough.
@@ -826,9 +790,46 @@ class Gauge:
 
         Identical items are merged. For a linear kernel the result is True.
         """
+        return True
+
+
+class KernelGauge(Gauge):
+    """The :class:`Gauge` of a kernel matrix, with the rounding errors of its entries."""
+
+    may_count = False
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        K, n = problem.gram, len(problem.X)
+        _, first, copies = np.unique(problem.X, axis=0, return_index=True, return_inverse=True)
+        all_differ = first.size == n
+        self.first, self.copies = (np.arange(n),) * 2 if all_differ else (first, copies.ravel())
+        self.K = K if all_differ else K[np.ix_(first, first)]
+        self.squares = self.K**2
+        prefs, self.weight = problem.prefs, problem.prefs.weight
+        self.better, self.worse = self.copies[prefs.better], self.copies[prefs.worse]
+
+    def sums_error(self, lam, error, f):
+        """Change of a'PKP'a/(2 lam) by the rounding error (n,) of the sums."""
+        e = np.bincount(self.copies, error)
+        return e @ f[self.first] + e @ (self.K @ e) / (2 * lam)
+
+    def matrix_noise(self, lam, coef, dual, sums, short):
+        """Estimated change of the gap by the rounding errors of the entries of K."""
+        eps, dual = np.finfo(float).eps, dual.listed()
+        v, beta = np.bincount(self.copies, sums), np.bincount(self.copies, coef)
+        scores = eps * np.sqrt(self.squares @ beta**2)
+        lengths = np.hypot(scores[self.better], scores[self.worse])
+        eta = np.where(self.better == self.worse, 0.0, lengths)
+        t = np.array([short + eta, short - eta, short])
+        up, down, here = self.weight * np.maximum(0.0, t) - dual * t
+        return (np.maximum(up, down) - here).sum() + eps * np.sqrt(v**2 @ (self.squares @ v**2)) / (
+            2 * lam
+        )
+
+    def gradient_is_zero(self):
+        """Whether P'alpha is 0 at every item if all multipliers are at their weights."""
         prefs = self.problem.prefs
-        if self.problem.is_factored:
-            return True
         return not np.bincount(self.copies, prefs.rmatvec(first_dual(prefs))).any()
 
 
@@ -878,7 +879,8 @@ def trusted(path):
     Four solutions for each decade of the path, and up to 40 more at its events. After a cut these
     are measured again.
     """
-    gauge, top = Gauge(path.problem), path.problem.lam_max
+    problem, top = path.problem, path.problem.lam_max
+    gauge = (Gauge if problem.is_factored else KernelGauge)(problem)
     if top == 0:
         reason = "the kernel matrix is 0 to rounding where preferences act"
         return path if gauge.gradient_is_zero() else path.cut(gauge.level, Status.ROUNDING, reason)

@@ -12,11 +12,9 @@ from ..base.ownership import locked, own
 from ..base.status import Status
 from ..base.types import File
 from ..base.validation import as_positive
-from ..kernels.items import matvec, rmatvec
 from ..preferences.sums import Sums
 from ..problems.losses import dual_norm
 from ..problems.ranksvm import RankSVMProblem
-from ..problems.signs import nearest
 from .exact import SolutionPath, in_domain
 from .files import demand, finite, save_path
 
@@ -77,16 +75,11 @@ def answer_of(problem, lam, coef, width=0.0):
 
     Two products with K and a sum over the preferences.
     """
-    linear, loss, sums = problem.is_factored, problem.loss, problem.summed
-    f, square = problem.evaluated(**{"weights" if linear else "coef": coef})
+    loss, sums = problem.loss, problem.summed
+    f, square = problem.evaluate(coef)
     exact = sums.evaluate(f, loss.derivative)
     slopes = exact if loss.is_smooth else sums.evaluate(f, loss.smoothed(width))
-    g = slopes.score_gradient
-    if linear:
-        v = nearest(problem.signs, rmatvec(problem.X, g))
-        norm = float(v @ v)
-    else:
-        norm = dual_norm(problem, g)
+    norm = dual_norm(problem, slopes.score_gradient)
     slopes = replace(slopes, score_gradient=None, bands=None)
     return Answer(lam, own(coef), width, max(0.0, square), exact.loss, slopes, norm)
 
@@ -99,11 +92,10 @@ def first_slopes(problem):
     """
     if problem.is_factored:
         sums, w, _ = problem.at_zero
-        return sums, matvec(problem.X, w), float(w @ w)
+        return sums, problem.scores(w), problem.square(w)
     sums = problem.summed.evaluate(problem.zero_scores(), problem.loss.derivative)
-    g, own_values = sums.score_gradient, np.maximum(0.0, problem.diagonal)
-    u = problem.matvec(g)
-    noise = 16 * np.finfo(float).eps * np.sqrt(own_values.max() * (own_values @ g**2))
+    g, noise = problem.gradient_step(sums.score_gradient)
+    u = problem.scores(g)
     return sums, u, float(g @ u) if np.abs(u).max() > noise else 0.0
 
 
@@ -229,9 +221,8 @@ class RangePath(SolutionPath):
         lam = in_domain(self, lam)
         number = int(np.searchsorted(-self.ends[1:-1], -lam, side="right"))
         answer = self.answers[number]
-        name = "weights" if self.problem.is_factored else "coef"
-        dual = self.problem.loss.dual(answer.width)
-        return {name: min(1.0, self.ends[0] / lam) * answer.coef, "dual": dual}
+        position = min(1.0, self.ends[0] / lam) * answer.coef
+        return self.problem.answer(position) | dict(dual=self.problem.loss.dual(answer.width))
 
     def resume(self, lam_min):
         """Continue the path down to lam_min, as a new object.
@@ -262,11 +253,8 @@ class RangePath(SolutionPath):
 
         Scores are lam f(x) of new items X_new (p, d), affine in between.
         """
-        coefs, problem = np.column_stack([answer.coef for answer in self.answers]), self.problem
-        if problem.is_factored:
-            scores = problem.scorer(X_new)(coefs).T
-        else:
-            scores = problem.predict(coefs, X_new).T
+        positions = np.column_stack([answer.coef for answer in self.answers])
+        scores = self.problem.new_scores(positions, X_new).T
         yield self.ends[0] * np.array([2.0, 1.0]), self.ends[0] * scores[[0, 0]]
         for f, upper, lower in zip(scores, self.ends, self.ends[1:]):
             lams = np.array([upper, lower])
@@ -289,7 +277,7 @@ class RangePath(SolutionPath):
     def stored(cls, follower, problem, facts, ends, weights, answers):
         """The path from the arrays of a file, after checking them."""
         demand(isinstance(problem, RankSVMProblem), "problem")
-        T, length = len(answers), problem.X.shape[1] if problem.is_factored else problem.n_items
+        T, (length,) = len(answers), problem.weight_shape or problem.coef_shape
         demand(T > 0, "answers")
         finite("ends", ends, (T + 1,))
         finite("weights", weights, (T, length))

@@ -98,7 +98,7 @@ class SpectralPath(SolutionPath):
     def modes(self, X_new):
         """Values (p, r) of the function of each eigenvector at new items."""
         problem, left = self.problem, self.spectrum.left
-        if getattr(problem, "is_factored", False) and getattr(problem, "basis", problem) is None:
+        if problem.weight_shape is not None:
             X_new = problem.design(as_items("X_new", X_new))  # avoids weights for all n functions
             return products(X_new, problem.X) @ balanced(problem, left)
         return problem.predict(left, X_new)
@@ -172,7 +172,7 @@ class WeightPath(SpectralPath):
         from .files import demand, finite, unpack_spectrum
 
         demand(isinstance(problem, RankRLSProblem) and not problem.coef_is_weights, "problem")
-        demand(problem.is_factored and problem.basis is None, "normal")
+        demand(problem.has_weights, "normal")
         p, k = problem.X.shape[1], problem.target.b.shape[1]
         spectrum = unpack_spectrum(**parts, p=p, k=k)
         return cls(problem, spectrum, finite("normal", normal, (p, p)), facts["info"])

@@ -65,8 +65,7 @@ def _margin_curves(path, lams, which, names):
     """
     problem, prefs = path.problem, path.problem.prefs
     if which is None:
-        coef, by_weights = path.coef(lams[-1]), getattr(problem, "coef_is_weights", False)
-        f = problem.predict(coef, problem.X) if by_weights else problem.matvec(coef)
+        f = problem.scores(problem.position(path.coef(lams[-1])))
         which = spread_ranks(prefs.matvec(f))
     which = _as_choice(which, len(prefs), "preferences")
     better, worse = prefs.better[which], prefs.worse[which]
@@ -138,8 +137,7 @@ def _coef_names(problem):
         return "feature" if problem.data.subspace is None else "component", weight
     if getattr(problem, "basis", None) is not None:
         return "basis item", coefficient
-    by_weights = getattr(problem, "coef_is_weights", False)
-    return ("feature", weight) if by_weights else ("item", coefficient)
+    return ("feature", weight) if problem.coef_is_weights else ("item", coefficient)
 
 
 DRAWN = {
@@ -213,16 +211,15 @@ def plot_path(
     """
     require_kind("path", path, SolutionPath)
     problem = path.problem
-    by_weights, kind = getattr(problem, "coef_is_weights", False), _coef_names(problem)[0]
+    kind, has_margins = _coef_names(problem)[0], hasattr(problem, "prefs")
     if what is None:
-        what = "weights" if by_weights else "margins" if hasattr(problem, "prefs") else "coef"
+        what = "weights" if kind == "feature" else "margins" if has_margins else "coef"
     else:
         what = as_choice("what", what, DRAWN)
         about = f"what is {what!r} and path is {a_type(path)} of {a_type(problem)}"
-        if what == "margins" and not hasattr(problem, "prefs"):
+        if what == "margins" and not has_margins:
             raise ArgumentError(f"{about}, which has no preferences", "'coef'")
-        factored = getattr(problem, "is_factored", False) and kind != "basis item"
-        if what == "weights" and not factored and kind not in ("feature", "component"):
+        if what == "weights" and not problem.has_weights and kind not in ("feature", "component"):
             raise ArgumentError(
                 f"{about}, whose function has no weights of features",
                 "'coef', or 'weights' for a linear kernel",

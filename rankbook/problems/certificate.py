@@ -49,7 +49,7 @@ def joined(first, second):
     return first[0] + second[0], max(first[1], second[1])
 
 
-def rounding_error(problem, lam, bounds, slope, dual, excess, norm, coef=None):
+def rounding_error(problem, lam, bounds, slope, dual, excess, norm, position):
     """Bound the rounding error of the bounds on a minimum of lam/2 |f|^2 plus a loss.
 
     Parameters
@@ -64,15 +64,15 @@ def rounding_error(problem, lam, bounds, slope, dual, excess, norm, coef=None):
         Function of e: largest rise of the loss above its tangent if each score moves by at most e.
     norm : float
         Norm of f.
-    coef : ndarray of shape (n,), optional
-        Coefficients of f; None for a linear function given by weights.
+    position : ndarray
+        Position of f: weights of a linear function, else coefficients (n,).
 
     Notes
     -----
     O(n); O(n^2) if the error is above :data:`VISIBLE` and the kernel matrix is stored.
     """
     eps = 4 * np.finfo(float).eps
-    if coef is None:
+    if problem.is_factored:
         if isinstance(slope, np.ndarray):
             (steep, longest), reach = lengths(problem.diagonal, slope, dual)
         else:
@@ -86,7 +86,8 @@ def rounding_error(problem, lam, bounds, slope, dual, excess, norm, coef=None):
             below = eps * longest * (norm + far + eps * longest / (2 * lam))
             return float(max(above, min(below, eps * longest * longest / lam)))
     length = np.sqrt(np.maximum(0.0, problem.diagonal))
-    coef = np.abs(coef.reshape(-1)), np.abs(slope - lam / 2 * coef.reshape(-1))
+    coef = position.reshape(-1)
+    coef = np.abs(coef), np.abs(slope - lam / 2 * coef)
 
     def error(reach):
         scores, dual_scores = reach(coef[0]), reach(np.abs(dual))
@@ -317,12 +318,9 @@ class Solution(Tabled, SetOnce):
         self.info = {} if info is None else info
         ruled = type(dual) is SmoothedDual
         self.dual = dual if ruled else _as_answer("dual", dual, problem.dual_shape)
-        shape = None  # of weights, if the function has any beside its coefficients
-        if hasattr(problem, "coefficients") and problem.is_factored and not problem.coef_is_weights:
-            shape = problem.X.shape[1:] + tuple(problem.coef_shape[1:])
         if weights is not None and getattr(problem, "signs", None) is not None:
             coef, weights = weights, None  # weights are the coefficients then
-        self._weights = _as_answer("weights", weights, shape)
+        self._weights = _as_answer("weights", weights, problem.weight_shape)
         if coef is None and weights is None:
             if not isinstance(self.dual, np.ndarray):
                 both = "coef and dual are both" if dual is None else "coef is None and dual is"
@@ -350,9 +348,13 @@ class Solution(Tabled, SetOnce):
     @cached_property
     def weights(self) -> np.ndarray | None:
         """Weights (d,) of a linear function; None for other kernels."""
-        if self._weights is not None or not self.problem.is_factored:
-            return self._weights
-        return locked(self.problem.weights(self._coef))
+        w = self.problem.weights(self._coef) if self._weights is None else self._weights
+        return w if w is None else locked(w)
+
+    @cached_property
+    def position(self) -> np.ndarray:
+        """Position of the function: weights if it is linear, without a basis; else coefficients."""
+        return self.problem.position(self._coef, self._weights)
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -363,9 +365,7 @@ class Solution(Tabled, SetOnce):
     @cached_property
     def function(self) -> Any:
         """The function without the problem and its data. It is sufficient for prediction."""
-        if self._weights is None:
-            return self.problem.function(self._coef)
-        return self.problem.function(weights=self._weights)
+        return self.problem.function(self.position)
 
     def predict(self, X_new: Items) -> np.ndarray:
         """Scores (p,) of new items X_new (p, d)."""
@@ -432,8 +432,7 @@ class Solution(Tabled, SetOnce):
             )
         if not np.isfinite(radius):
             return np.zeros(first.size, dtype=bool)
-        f = problem.evaluated(self._coef, self._weights)[0]
-        distance = item_distances(problem, first, second)
+        f, distance = problem.scores(self.position), problem.distances(first, second)
         if problem.is_factored:
             used = problem.X[np.r_[first, second]]
             longest = np.sqrt(square_norms(used).max(initial=0.0))
@@ -475,23 +474,6 @@ def _as_answer(name, value, shape):
 
 
 # %% ../../nbs/problems/certificate.ipynb #c009
-def item_distances(problem, first, second):
-    """Distances (p,) of items in feature space. O(p d), or O(p) with a Gram matrix.
-
-    If only the kernel with a basis of r items is stored, distances within its span; O(p r^2).
-    """
-    if problem.is_factored:
-        first, second = (problem.X[items].astype(np.float64) for items in (first, second))
-        return np.sqrt(square_norms(first - second))
-    if getattr(problem, "is_narrow", False):
-        from scipy.linalg import solve_triangular
-
-        rows = problem.X[first] - problem.X[second]
-        return np.linalg.norm(solve_triangular(problem.basis_factor[0], rows.T, lower=True), axis=0)
-    K = problem.gram
-    return np.sqrt(np.maximum(0, K[first, first] + K[second, second] - 2 * K[first, second]))
-
-
 def refuse_extended(problem, advice):
     """Raise an ArgumentError if the rows of a problem are the extended items of an estimator."""
     if getattr(problem, "extended_from", None) is not None:

@@ -182,14 +182,14 @@ class LabelMap:
             return self.objects @ (self.objects.T @ V)
         return self.object_gram @ V
 
-    def matvec(self, v: np.ndarray) -> np.ndarray:
-        """Scores (n_items,) or (n_items, c) for coefficients of the items.
+    def scores(self, p: np.ndarray) -> np.ndarray:
+        """Scores (n_items,) or (n_items, c) of the items, for coefficients of the items.
 
         For each column O(n^2 k + n k^2), or O(n d k + n k^2) with a linear kernel on objects.
         """
-        if v.ndim == 2:
-            return np.column_stack([v[:, :0], *(self.matvec(column) for column in v.T)])
-        return self.object_product(self.table(balanced(self, v)) @ self.label_gram)[self.pairs]
+        if p.ndim == 2:
+            return np.column_stack([p[:, :0], *(self.scores(column) for column in p.T)])
+        return self.object_product(self.table(balanced(self, p)) @ self.label_gram)[self.pairs]
 
     @cached_property
     def diagonal(self) -> np.ndarray:
@@ -227,14 +227,14 @@ class LabelMap:
         return locked((K + K.T) / 2)
 
     def label_function(
-        self, coef: np.ndarray, cross: np.ndarray | None = None
+        self, p: np.ndarray, cross: np.ndarray | None = None
     ) -> LinearFunction | KernelFunction:
         """Return the function from new objects (p, d) to their scores (p, k) of all labels.
 
         With `cross` (q, k), the kernel between other labels and the labels of the problem, the
         function returns scores (p, q) of the other labels.
         """
-        B = self.table(balanced(self, coef))
+        B = self.table(balanced(self, p))
         used = np.flatnonzero(B.any(axis=1))
         B = B @ (self.label_gram if cross is None else cross.T)
         if self.object_kernel.name == "linear":
@@ -391,24 +391,21 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
             pair_kernel = "linear"
         super().__init__(items, prefs, kernel=pair_kernel, loss=loss)
 
-    def matvec(self, v: np.ndarray) -> np.ndarray:
-        """Scores (n_items,) for coefficients (n_items,); see :class:`LabelMap`."""
-        return (RankSVMProblem if self.is_factored else LabelMap).matvec(self, v)
+    def scores(self, p: np.ndarray) -> np.ndarray:
+        """Scores (n_items,) of the items for a position; see :class:`LabelMap`."""
+        return (RankSVMProblem if self.is_factored else LabelMap).scores(self, p)
 
     def label_function(
-        self,
-        coef: np.ndarray | None = None,
-        cross: np.ndarray | None = None,
-        weights: np.ndarray | None = None,
+        self, p: np.ndarray, cross: np.ndarray | None = None
     ) -> LinearFunction | KernelFunction:
         """Return the function from new objects (p, d) to their scores (p, k) of all labels.
 
-        Pass coefficients (n_items,) or, for a linear kernel, weights (d r,). For `cross` see
-        :class:`LabelMap`.
+        The position p is that of coefficients (n_items,) or, for a linear kernel, weights (d r,).
+        For `cross` see :class:`LabelMap`.
         """
         if not self.is_factored:
-            return super().label_function(coef, cross)
-        w, M = self.weights(coef) if weights is None else weights, self.label_features
+            return super().label_function(p, cross)
+        M = self.label_features
         if cross is not None:  # the features of other labels, by M' M, which is diagonal
             M = cross @ (M / np.square(M).sum(axis=0))
-        return LinearFunction(own(w.reshape(self.objects.shape[1], -1) @ M.T))
+        return LinearFunction(own(p.reshape(self.objects.shape[1], -1) @ M.T))

@@ -59,10 +59,7 @@ def dual_norm(problem, gradient):
 
     With sign constraints it is the squared length of X'P'a after projection on them.
     """
-    if isinstance(problem, KernelMap) and problem.is_factored:
-        v = nearest(problem.signs, rmatvec(problem.X, gradient))
-        return float(v @ v)
-    return max(0.0, float(gradient @ problem.matvec(gradient)))
+    return max(0.0, problem.square(nearest(problem.signs, problem.project(gradient))))
 
 
 # %% ../../nbs/problems/losses.ipynb #d001b
@@ -353,16 +350,6 @@ def dual_value(problem, dual, lam):
     return value, gradient
 
 
-# %% ../../nbs/problems/losses.ipynb #c012b
-def significant_weights(problem, gradient, w):
-    """Set entries of the weights w = X' gradient (d,) to 0 if they are rounding errors.
-
-    O(n + d), plus the cost of :attr:`feature_units` at first use.
-    """
-    noise = 16 * np.finfo(float).eps * np.sqrt(gradient @ gradient) / problem.feature_units
-    return np.where(np.abs(w) > noise, w, 0.0)
-
-
 # %% ../../nbs/problems/losses.ipynb #l2-c021
 def violations(prefs, dual, short):
     """Largest box and complementarity violations of multipliers (m,) at shortfalls (m,)."""
@@ -424,18 +411,13 @@ class L2:
         """
         sums = ListedLoss(problem.prefs) if problem.prefs.is_listed else problem.summed
         gradient = sums.full_score_gradient()
-        if isinstance(problem, KernelMap) and problem.is_factored:
-            w = significant_weights(problem, gradient, rmatvec(problem.X, gradient))
-            w = nearest(problem.signs, w)
-            return sums.largest_rise(matvec(problem.X, w))
-        square = problem.diagonal.max() * (problem.diagonal @ gradient**2)
-        noise = 16 * np.finfo(float).eps * np.sqrt(square)
-        return sums.largest_rise(problem.matvec(gradient), noise)
+        p, noise = problem.gradient_step(gradient)
+        return sums.largest_rise(problem.scores(nearest(problem.signs, p)), noise)
 
-    def primal(self, problem, coef, lam):
-        """The objective at coefficients; infinite for weights that violate the signs."""
-        f, square = problem.evaluated(coef)
-        if sign_violation(problem.signs, coef) > 0:
+    def primal(self, problem, position, lam):
+        """The objective at a position; infinite for weights that violate the signs."""
+        f, square = problem.evaluate(position)
+        if sign_violation(problem.signs, position) > 0:
             return np.inf
         return float(lam / 2 * square + problem.loss.total(problem, f))
 
@@ -447,9 +429,9 @@ class L2:
         coef = problem.prefs.rmatvec(dual) / lam
         if problem.signs is None:
             return coef
-        return nearest(problem.signs, rmatvec(problem.X, coef))
+        return nearest(problem.signs, problem.project(coef))
 
-    def certificate(self, problem, lam, coef=None, dual=None, weights=None):
+    def certificate(self, problem, lam, position=None, dual=None):
         """Compute the :class:`rankbook.Certificate` of a solution.
 
         Parameters
@@ -457,12 +439,11 @@ class L2:
         problem : RankSVMProblem
         lam : float >= 0
             At 0 the hard margin, see :meth:`hard_certificate`.
-        coef : ndarray of shape (n,), optional
-            By default P' dual / lam, which the multipliers determine.
+        position : ndarray of shape (n,), or (d,) for a linear kernel, optional
+            Coefficients or weights, by default those of P' dual / lam, which the multipliers
+            determine.
         dual : ndarray of shape (m,) or SmoothedDual, optional
             By default the best of several feasible multipliers, see :meth:`feasible_dual`.
-        weights : ndarray of shape (d,), optional
-            Weights in place of coefficients, for a linear kernel.
 
         Notes
         -----
@@ -472,12 +453,11 @@ class L2:
         """
         lam = as_positive("lam", lam, zero=True)
         if lam == 0:
-            return self.hard_certificate(problem, coef, dual, weights)
-        if coef is None and weights is None:
-            coef = self.implied_coef(problem, lam, dual)
-        f, square = problem.evaluated(coef, weights)
-        wrong = sign_violation(problem.signs, coef)
-        coef, square = None if problem.is_factored else coef, max(0.0, square)
+            return self.hard_certificate(problem, position, dual)
+        if position is None:
+            position = problem.position(self.implied_coef(problem, lam, dual))
+        f, square = problem.evaluate(position)
+        wrong, square = sign_violation(problem.signs, position), max(0.0, square)
         loss, norm = problem.loss, np.sqrt(square)
         sums = loss.sums(problem, dual).evaluate(f, loss.derivative)
         best, box, complementarity = loss.bound(problem, lam, f, sums, dual)
@@ -489,7 +469,7 @@ class L2:
             lam,
             *bounds,
             norm,
-            rounding_error(problem, lam, bounds, slope, gradient, excess, norm, coef),
+            rounding_error(problem, lam, bounds, slope, gradient, excess, norm, position),
             box_violation=max(box, wrong),
             complementarity_violation=complementarity,
         )
@@ -512,17 +492,15 @@ class L2:
                 best, best_value = found.scale * dual, found.value
         return best
 
-    def hard_certificate(self, problem, coef, dual=None, weights=None):
+    def hard_certificate(self, problem, position, dual=None):
         """Compute the certificate of a solution of the hard-margin problem, lam = 0.
 
         Parameters
         ----------
         problem : RankSVMProblem
-        coef : ndarray of shape (n,)
+        position : ndarray of shape (n,), or (d,) for a linear kernel
         dual : ndarray of shape (m,), optional
             Multipliers mu >= 0; without them the lower bound is 0.
-        weights : ndarray of shape (d,), optional
-            Weights in place of coefficients, for a linear kernel.
 
         Raises
         ------
@@ -531,10 +509,10 @@ class L2:
         """
         prefs = problem.prefs
         refuse_signed(prefs)
-        f, square = problem.evaluated(coef, weights)
+        f, square = problem.evaluate(position)
         found = hard_violations(prefs, dual, prefs.matvec(f))
         smallest, positive, box, complementarity = found
-        wrong = sign_violation(problem.signs, coef)
+        wrong = sign_violation(problem.signs, position)
         smallest = -np.inf if wrong > 0 else smallest  # no scaling helps
         scaling = 1 / min(1.0, smallest) if smallest > 0 else np.inf
         primal = square / 2 * scaling**2 if smallest > 0 else np.inf
@@ -545,13 +523,12 @@ class L2:
             rise = scaling**3 if smallest > 0 else 0.0
             return 4 * e * square * rise / prefs.margin[prefs.weight > 0].min()
 
-        coef = None if problem.is_factored else coef
         bounds = primal, lower
         proof = Certificate.of(
             0.0,
             *bounds,
             norm,
-            rounding_error(problem, 1.0, bounds, nothing, gradient, excess, norm, coef),
+            rounding_error(problem, 1.0, bounds, nothing, gradient, excess, norm, position),
             box_violation=max(box, wrong),
             complementarity_violation=complementarity,
         )
@@ -724,7 +701,7 @@ class L1:
             "coef of shape (d,)",
         )
 
-    def certificate(self, problem, lam, coef=None, dual=None, weights=None):
+    def certificate(self, problem, lam, w=None, dual=None):
         """Compute the :class:`rankbook.Certificate` of a solution, in the norm |w|_1. O(m + n d).
 
         Parameters
@@ -732,15 +709,13 @@ class L1:
         problem : RankSVMProblem
         lam : float >= 0
             At 0 the hard margin, see :meth:`hard_certificate`.
-        coef : ndarray of shape (d,)
-            The weights.
+        w : ndarray of shape (d,)
         dual : ndarray of shape (m,), optional
             By default the best of several feasible multipliers, see :meth:`feasible_dual`; for the
             squared hinge the slopes at the weights, see :func:`smooth_certificate`.
-        weights : None
         """
         lam = as_positive("lam", lam, zero=True)
-        w = self.implied_coef(problem, lam, dual) if coef is None else coef
+        w = self.implied_coef(problem, lam, dual) if w is None else w
         if lam == 0:
             return self.hard_certificate(problem, w, dual)
         if problem.loss.is_smooth:

@@ -23,7 +23,6 @@ from ..preferences.graph import Preferences
 from .certificate import (
     BOUND_RTOL,
     Solution,
-    item_distances,
     refuse_extended,
     require_solution,
 )
@@ -50,10 +49,7 @@ def open_radii(problem, f, first, second):
     -----
     O(p d), or O(p) with a Gram matrix.
     """
-    distance = item_distances(problem, first, second)
-    if not (problem.is_factored or getattr(problem, "is_narrow", False)):
-        size = problem.diagonal[first] + problem.diagonal[second]
-        distance[np.square(distance) <= BOUND_RTOL * size] = 0.0
+    distance = problem.distances(first, second, BOUND_RTOL)
     gap = np.abs(f[first] - f[second])
     gap[gap <= BOUND_RTOL * np.abs(f).max(initial=0.0)] = 0.0
     apart = distance > 0
@@ -114,7 +110,7 @@ def nearest_pairs(problem, f, query, known, k):
     """
     order, n = np.lexsort((f, query)), len(f)
     s, q, here = f[order], query[order], np.arange(n)
-    reach = item_distances(problem, order, np.full(n, order[0]))
+    reach = problem.distances(order, np.full(n, order[0]))
     farthest, rounding = reach.max(), 2 * BOUND_RTOL * np.abs(f).max()
     best, limit = np.empty((4, 0)), np.inf  # radius, -distance, and the two items
     for step in range(1, n):
@@ -227,8 +223,7 @@ def suggest_pairs(
             "Pass X_new: the items, with a column of zeros for each pair feature. exclude and qid "
             "then refer to its rows.",
         )
-        given = solution.weights
-        f = items.evaluated(solution.coef if given is None else None, given)[0]
+        f = items.scores(solution.position)
     if f.ndim > 1:
         raise ArgumentError(
             f"solution gives an item {f.shape[1]} scores", "a solution with one score for each item"

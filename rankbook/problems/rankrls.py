@@ -17,13 +17,12 @@ from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
 from ..base.validation import (
     as_array,
-    as_items,
     as_matrix,
     as_positive,
     as_vector,
     require_same_rows,
 )
-from ..kernels.basis import DROPPED, BasisMap, basis_rmatvec, check_basis
+from ..kernels.basis import DROPPED, BasisMap, check_basis
 from ..kernels.items import from_first, matvec, rmatvec
 from ..kernels.kernel import Kernel, as_kernel, require_square
 from ..kernels.linear_map import BLOCK
@@ -226,7 +225,7 @@ class RankRLSProblem(Tabled, BasisMap):
     ) -> None:
         self.kernel = as_kernel(kernel, gamma)
         require_same_rows(X=X, y=y, qid=qid, item_weight=item_weight)
-        X = (as_items if self.kernel.name == "linear" else as_matrix)("X", X)
+        X = self.read_items("X", X)
         self.n_items = X.shape[0]
         self.basis = check_basis(basis, self.n_items)
         if np.shape(self.basis) != X.shape[1:]:  # else it may be K_MR
@@ -294,7 +293,7 @@ class RankRLSProblem(Tabled, BasisMap):
         """The objective at coefficients, summed over the columns of y."""
         if self.coef_is_weights:
             return float(lam * np.abs(coef).sum() + self.smooth_loss(coef)[0])
-        f, square = self.evaluated(as_columns(coef))
+        f, square = self.evaluate(as_columns(self.position(coef)))
         return float(self.target.loss(f).sum() + lam * square)
 
     def gap_of_coefficients(self, a: np.ndarray, f: np.ndarray, lam: float) -> float:
@@ -349,13 +348,9 @@ class RankRLSProblem(Tabled, BasisMap):
         lam = as_positive("lam", lam)
         if self.coef_is_weights:
             return smooth_certificate(self, lam, np.asarray(coef, dtype=float))
-        if self.is_factored and self.basis is None:
-            weights = self.weights(np.asarray(coef, dtype=float)) if weights is None else weights
-            a = as_columns(weights)
-            f, square = self.evaluated(weights=a)
-        else:
-            a = as_columns(np.asarray(coef, dtype=float))
-            f, square = self.evaluated(a)
+        coef = None if coef is None else np.asarray(coef, dtype=float)
+        a = as_columns(self.position(coef, weights))
+        f, square = self.evaluate(a)
         primal, square = float(self.target.loss(f).sum() + lam * square), max(0.0, square)
         gradient, start = half_gradient(self, a, f, lam)
         gap = gradient**2 / lam
@@ -433,21 +428,9 @@ def half_gradient(problem, a, f, lam):
 
     The scores are f (n, k). For a linear kernel, a contains weights (d, k).
     """
-    from scipy.linalg import solve_triangular
-
-    residual, b = problem.target.residual(f), problem.target.b
-    if problem.basis is None and problem.is_factored:
-        both = rmatvec(problem.X, residual) + lam * a, rmatvec(problem.X, b)
-        squares = [np.sum(v**2) for v in both]
-    elif problem.basis is None:
-        rho = residual + lam * a
-        both = np.hstack([rho, b])
-        squares = [np.sum(v) for v in np.hsplit(both * problem.matvec(both), 2)]
-    else:
-        g = basis_rmatvec(problem, np.hstack([residual, b]))
-        g[:, : a.shape[1]] += lam * (problem.basis_gram @ a)
-        both = solve_triangular(problem.basis_factor[0], g, lower=True, check_finite=False)
-        squares = [np.sum(v**2) for v in np.hsplit(both, 2)]
+    both = np.hstack([problem.target.residual(f), problem.target.b])
+    norms = problem.norms(both, np.hstack([lam * a, np.zeros_like(a)]))
+    squares = [np.sum(part) for part in np.hsplit(norms, 2)]
     # below 0 by rounding, or infinite after overflow
     return tuple(0.0 if s <= 0 else float(np.sqrt(s)) if s < np.inf else np.inf for s in squares)
 

@@ -24,7 +24,7 @@ from ..base.validation import (
 from ..kernels.basis import basis_cholesky
 from ..kernels.items import dense
 from ..kernels.kernel import Kernel, as_kernel
-from ..kernels.linear_map import KernelFunction, LinearFunction
+from ..kernels.linear_map import KernelFunction, KernelMap, LinearFunction
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import (
     IdentityGraph,
@@ -362,10 +362,6 @@ class StatisticsProblem:
             relative_residual=gradient / start if start else float(gradient > 0),
             dropped=dropped,
         )
-
-    def weights(self, coef):
-        """The weights of a linear function are its coefficients."""
-        return coef
 
     def function(self, coef):
         """Return the function for predictions, without the data."""

@@ -14,7 +14,7 @@ from ..base.errors import ArgumentError
 from ..base.ownership import locked
 from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
-from ..base.validation import as_choice, as_flag, as_items, as_matrix, as_positive
+from ..base.validation import as_choice, as_flag, as_positive
 from ..kernels.items import dense, from_first, matvec, rmatvec
 from ..kernels.kernel import Kernel, as_kernel, require_square
 from ..kernels.linear_map import KernelMap
@@ -32,7 +32,6 @@ from .losses import (
     SquaredHinge,
     as_penalty,
     count_coef,
-    significant_weights,
 )
 from .plackett_luce import PlackettLuce
 from .scale import kernel_scatter
@@ -148,7 +147,7 @@ class RankSVMProblem(Tabled, KernelMap):
             raise ArgumentError(
                 f"signs is given and kernel is {self.kernel.name!r}", "None, or kernel='linear'"
             )
-        X = (as_items if self.kernel.name == "linear" else as_matrix)("X", X)
+        X = self.read_items("X", X)
         refuse_pair_features(prefs)
         prefs = self.loss.read_target(prefs)
         if X.shape[0] != prefs.n_items:
@@ -278,7 +277,7 @@ class RankSVMProblem(Tabled, KernelMap):
         """
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
         if isinstance(sums.score_gradient, np.ndarray):
-            correlation = significant_weights(self, sums.score_gradient, correlation)
+            correlation = self.significant(correlation, sums.score_gradient)
         w, curvature, bands = locked(nearest(self.signs, correlation)), 0.0, None
         if self.loss.is_smooth and self.signs is None and isinstance(self.summed, CountedLoss):
             bands = sums.bands  # a single number at f = 0
@@ -315,7 +314,7 @@ class RankSVMProblem(Tabled, KernelMap):
     def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients (n_coef,)."""
         lam = as_positive("lam", lam, zero=True)
-        return self.penalty.primal(self, coef, lam)
+        return self.penalty.primal(self, self.position(coef), lam)
 
     def certificate(
         self,
@@ -329,12 +328,11 @@ class RankSVMProblem(Tabled, KernelMap):
         You can pass weights instead of coefficients; see
         :meth:`rankbook.problems.losses.L2.certificate`.
         """
-        coef = weights if coef is None and self.signs is not None else coef
         if not (dual is None or hasattr(dual, "multipliers")):
             dual = np.asarray(dual)
             if dual.shape != self.dual_shape:
                 raise ArgumentError(f"dual has shape {dual.shape}", f"shape {self.dual_shape}")
-        return self.penalty.certificate(self, lam, coef, dual, weights)
+        return self.penalty.certificate(self, lam, self.position(coef, weights), dual)
 
 
 # %% ../../nbs/problems/ranksvm.ipynb #hs03
@@ -418,9 +416,7 @@ class ProjectedProblem(RankSVMProblem):
         Violations are not measured, because the two objectives suffice for a proof.
         """
         lam, exact = solution.lam, self.exact
-        f, square = self.evaluated(
-            solution.coef if solution.weights is None else None, solution.weights
-        )
+        f, square = self.evaluate(solution.position)
         primal = lam / 2 * square + exact.summed.evaluate(f, exact.loss.derivative).loss
         prefs, loss, dual = exact.prefs, exact.loss, solution.dual
         width = 0.0 if dual is None or isinstance(dual, np.ndarray) else dual.width

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import announce_time, refuse_huge, solvable
-from ..base.ownership import SetOnce, locked, own
+from ..base.ownership import locked, own
 from ..base.progress import interruptible
 from ..base.tables import Tabled
 from ..base.types import KernelLike, Seed
@@ -27,7 +27,7 @@ from ..base.validation import (
     shown,
 )
 from ..kernels.kernel import Kernel, as_kernel
-from ..kernels.linear_map import LinearFunction
+from ..kernels.linear_map import KernelMap, LinearFunction
 from ..kernels.neighbours import (
     FEW,
     SEARCHES,
@@ -188,7 +188,7 @@ def seconds_of_data(n, d, p, has_graph):
     return search + 1.3e-9 * n * p**2
 
 
-class RayleighProblem(Tabled, SetOnce):
+class RayleighProblem(Tabled, KernelMap):
     """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient.
 
     Minimise w'Aw / 2 - w'(mu+ - mu-), equation (5) of Ralaivola (2009), for every lam.
@@ -316,7 +316,7 @@ class RayleighProblem(Tabled, SetOnce):
 
     penalty = L2()
     dual_shape = None
-    is_flat = is_factored = True  # in the subspace, f(x) = w'x is linear
+    is_flat = is_factored = coef_is_weights = True  # in the subspace, f(x) = w'x is linear
     mean_difference = property(lambda self: self.data.mean_difference)
 
     def __getstate__(self):
@@ -345,32 +345,11 @@ class RayleighProblem(Tabled, SetOnce):
             manifold_weight=as_positive("manifold_weight", manifold_weight, zero=True)
         )
 
-    def matvec(self, coef: np.ndarray) -> np.ndarray:
-        """Scores (n,) or (n, k) of the items."""
-        return self.X @ coef
-
-    def evaluated(
-        self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
-    ) -> tuple[np.ndarray, float]:
-        """Compute the scores of the items and the squared norm of functions (p,) or (p, k)."""
-        return self.matvec(coef), float(np.sum(coef * coef))
-
     def function(self, coef: np.ndarray) -> LinearFunction | NystroemFunction:
         """The function with weights (p,) or (p, k) in the subspace, without the problem."""
         subspace = self.data.subspace
         w = own(coef)
         return LinearFunction(w) if subspace is None else NystroemFunction(subspace, w)
-
-    def weights(self, coef: np.ndarray) -> np.ndarray:
-        """The weights (p,): in the subspace they are the coefficients."""
-        return coef
-
-    def predict(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
-        """Scores (m,) of new items X_new (m, d).
-
-        For a precomputed kernel, pass the kernel (m, n) between the new items and all items.
-        """
-        return self.function(coef).predict(X_new)
 
     def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective Q at weights (p,)."""
@@ -542,7 +521,7 @@ def pair_cosines(solution):
 
     O(n+ n- d).
     """
-    data, f = solution.problem.data, solution.problem.matvec(solution.coef)
+    data, f = solution.problem.data, solution.problem.scores(solution.coef)
     norm = float(np.linalg.norm(solution.coef))
     better, worse = (np.flatnonzero(data.signs == sign) for sign in (1, -1))
     kernel = solution.problem.kernel

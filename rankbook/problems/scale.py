@@ -141,13 +141,9 @@ def kernel_scatter(problem, weight, group=None):
     for each kernel entry within groups, O(n^2) for a single group.
     """
     if getattr(problem, "basis", None) is not None:
-        from scipy.linalg import solve_triangular
-
         item_blocks(problem)  # computes and stores K_MR if it is small
-        C = problem.basis_factor[0]
-        half = lambda K: solve_triangular(C, K.T, lower=True, check_finite=False).T
-        rows = lambda items: half(np.asarray(problem.columns(items)))
-        return row_scatter(rows, len(C), weight, group)
+        rows = lambda items: problem.coordinates(np.asarray(problem.columns(items)).T).T
+        return row_scatter(rows, len(problem.basis), weight, group)
     if problem.is_factored:
         return item_scatter(problem.X, weight, group)
     if group is None:

@@ -96,11 +96,6 @@ class LabelConstraints(Target):
 
 
 # %% ../../nbs/problems/svm.ipynb #c013
-def flat(coef):
-    """Flatten coefficients, or return None."""
-    return None if coef is None else np.reshape(coef, -1)
-
-
 class LabelledProblem(Tabled, KernelMap):
     """Base class of the SVM problems.
 
@@ -121,7 +116,7 @@ class LabelledProblem(Tabled, KernelMap):
 
     def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients of shape `coef_shape`."""
-        return self.penalty.primal(self.joint, flat(coef), lam)
+        return self.penalty.primal(self.joint, self.position(coef), lam)
 
     def certificate(
         self,
@@ -135,7 +130,7 @@ class LabelledProblem(Tabled, KernelMap):
         It is a :class:`rankbook.Certificate`; see
         :meth:`rankbook.problems.losses.L2.certificate`.
         """
-        return self.penalty.certificate(self.joint, lam, flat(coef), dual, weights)
+        return self.penalty.certificate(self.joint, lam, self.position(coef, weights), dual)
 
     def tie_width(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Largest difference (p,) of two scores of a new example that counts as a tie.
@@ -209,14 +204,15 @@ class SVMProblem(LabelledProblem):
         n, p = self.n_items, self.prefs
         ends = [np.where(end < 0, n, end) for end in (p.better, p.worse)]
         prefs = Preferences(*ends, n + 1, p.weight, p.margin)
-        if self.is_factored:
-            return RankSVMProblem(np.vstack([self.X, np.zeros_like(self.X[:1])]), prefs, "linear")
-        return RankSVMProblem(np.pad(self.gram, (0, 1)), prefs, "precomputed")
+        return RankSVMProblem(self.with_zero(self.matrix), prefs, self.matrix_kernel)
+
+    def with_zero(self, rows: np.ndarray) -> np.ndarray:
+        """Rows of items, and the row of the item of score 0."""
+        return np.pad(rows, ((0, 1), (0, int(self.matrix_kernel == "precomputed"))))
 
     def ranking_items(self, X_new: ArrayLike) -> np.ndarray:
         """Return new examples X_new (p, d) and the item of score 0 as items of `ranking`."""
-        rows = self.design(X_new)
-        return np.pad(rows, ((0, 1), (0, 0) if self.is_factored else (0, 1)))
+        return self.with_zero(self.design(X_new))
 
     def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Predict labels (p,) of new examples (p, d): the positive class if the score is above 0.
@@ -262,10 +258,13 @@ class ClassPreferences(Preferences):
 
 
 # %% ../../nbs/problems/svm.ipynb #c023
-class JointItems:
-    """Multi-class problem as a ranking problem on n K items (example, class)."""
+class JointItems(KernelMap):
+    """Multi-class problem as a ranking problem on n K items (example, class).
 
-    penalty, loss, signs = L2(), Hinge(), None
+    Positions are those of the multi-class problem.
+    """
+
+    penalty, loss, has_weights = L2(), Hinge(), False
 
     def __init__(self, problem):
         self.problem, p = problem, problem.prefs
@@ -273,18 +272,26 @@ class JointItems:
         self.diagonal = np.repeat(problem.diagonal, p.coef_shape[1])
         self.is_factored = problem.is_factored
 
-    def matvec(self, v):
-        """Multiply the kernel matrix of the n K items by v (n K,)."""
-        return self.problem.matvec(v.reshape(self.problem.coef_shape)).reshape(-1)
+    def position(self, coef):
+        """Position of a function with coefficients (n K,)."""
+        return self.problem.position(coef.reshape(self.problem.coef_shape))
 
-    def evaluated(self, coef=None, weights=None):
-        """Compute the scores (n K,) of the items and the squared norm of a function.
+    def project(self, v):
+        """Position of the sum of v_i k(., x_i), for v (n K,)."""
+        return self.problem.project(v.reshape(self.problem.coef_shape))
 
-        See :class:`rankbook.kernels.linear_map.KernelMap`.
-        """
-        coef = None if coef is None else coef.reshape(self.problem.coef_shape)
-        f, square = self.problem.evaluated(coef, weights)
+    def scores(self, p):
+        """Scores (n K,) of the items at a position."""
+        return self.problem.scores(p).reshape(-1)
+
+    def evaluate(self, p):
+        """Scores (n K,) of the items at a position, and the squared norm."""
+        f, square = self.problem.evaluate(p)
         return f.reshape(-1), square
+
+    def square(self, p):
+        """Squared norm at a position."""
+        return self.problem.square(p)
 
 
 # %% ../../nbs/problems/svm.ipynb #c024
@@ -340,11 +347,11 @@ class MulticlassSVMProblem(LabelledProblem):
 
         It stores (n K)^2 numbers, or n d K^2 for a linear kernel.
         """
-        k, factored = len(self.classes_), self.is_factored
-        size = self.X.size * k**2 if factored else (self.n_items * k) ** 2
+        k = len(self.classes_)
+        size = self.matrix.size * k**2
         require_memory(16 * size, "the items (example, class)", "fewer examples")
-        items = np.kron(self.X if factored else self.gram, np.eye(k))
-        return RankSVMProblem(items, self.joint.prefs, "linear" if factored else "precomputed")
+        items = np.kron(self.matrix, np.eye(k))
+        return RankSVMProblem(items, self.joint.prefs, self.matrix_kernel)
 
     def ranking_items(self, X_new: ArrayLike) -> np.ndarray:
         """Return new examples X_new (p, d) with every class, as items of `ranking` (p K, ...)."""

@@ -16,8 +16,6 @@ from ..base.tables import Tabled
 from ..base.validation import (
     as_choice,
     as_count,
-    as_items,
-    as_matrix,
     as_numbers,
     as_vector,
     query_numbers,
@@ -595,8 +593,7 @@ def validation_curve(
                 "a path by newton or epsilon of loss='logistic', 'plackett-luce' or an own one",
             )
         require_probabilities(path.problem.loss)
-    is_linear = getattr(path.problem, "is_factored", False)
-    rows, X_val = X_val, (as_items if is_linear else as_matrix)("X_val", X_val)
+    rows, X_val = X_val, path.problem.read_items("X_val", X_val)
     if isinstance(prefs_val, Orders):
         if X_val.shape[0] != prefs_val.n_items:
             raise ArgumentError(

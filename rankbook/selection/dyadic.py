@@ -277,8 +277,7 @@ def retrained_scores(problem, Y, train, judged, lams, solver="auto"):
     scores = np.empty((lams.size, len(objects), len(labels)))
     for f, lam in zip(scores, lams):
         answer = solve(rest, lam, solver)
-        given = dict(weights=answer.weights) if rest.is_factored else dict(coef=answer.coef)
-        f[:] = rest.label_function(**given).predict(new)[:, labels]
+        f[:] = rest.label_function(answer.position).predict(new)[:, labels]
     return scores, TIE_TOL * np.abs(scores).max(axis=(1, 2))
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_array
-from ..kernels.basis import basis_matvec
 from ..kernels.items import matvec
 from ..paths.spectral import WeightPath
 from ..preferences.laplacians import Queries, QueryGraph
@@ -56,7 +55,7 @@ class LeaveOut:
         if isinstance(path, WeightPath):
             self.scores = matvec(problem.X, self.spectrum.left)
         elif problem.basis is not None:
-            self.scores = basis_matvec(problem, self.spectrum.left)
+            self.scores = problem.scores(self.spectrum.left)
         self.rows = self.spectrum.left if self.scores is None else self.graph.laplacian(self.scores)
 
     @property

@@ -9,8 +9,6 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.validation import unknown_name
-from ..kernels.basis import basis_matvec
-from ..kernels.items import matvec, rmatvec
 from ..paths.spectral import WeightPath
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
@@ -70,13 +68,9 @@ def preference_rows(path):
 def _item_scores(path):
     """T (n, p), up to constants. O(n^2 p) for the kernel of the items."""
     problem, left = path.problem, path.spectrum.left
-    if problem.basis is not None:
-        return basis_matvec(problem, left)
     if isinstance(path, WeightPath):
         return measured(problem) @ left
-    return (
-        matvec(problem.X, rmatvec(problem.X, left)) if problem.is_factored else problem.gram @ left
-    )
+    return problem.scores(problem.project(left))
 
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl07

@@ -98,7 +98,7 @@ def test_rankrls_is_that_of_all_pairs(kind, name, lam):
     for query in np.unique(ii):
         own = ii == query
         assert np.allclose(f[own] - f[own].mean(), g[own] - g[own].mean(), atol=1e-8)
-    F = problem.label_function(one.coef).predict(X)
+    F = problem.label_function(one.position).predict(X)
     assert np.allclose(F[problem.pairs], f, atol=1e-8)
     if problem.is_complete:
         assert np.allclose(rb.solve_path(problem, solver="auto").coef(lam), one.coef)
@@ -130,7 +130,7 @@ def test_ranksvm_is_that_of_all_pairs(kind, name):
     assert one.certificate.relative_gap < 1e-6
     exact = rb.solve(problem, 0.3, "path" if w is None else "interior")
     assert exact.certificate.primal == pytest.approx(two.certificate.primal, rel=1e-7)
-    F = problem.label_function(exact.coef).predict(X)[problem.pairs]
+    F = problem.label_function(exact.position).predict(X)[problem.pairs]
     slack = prefs.margin - prefs.matvec(F)
     loss = prefs.weight @ np.maximum(0, slack)
     assert loss == pytest.approx(
@@ -366,7 +366,7 @@ def test_the_gap_of_coefficients_is_above_the_distance_from_the_minimum(weighted
     best = rb.solve(problem, 0.1)
     for size in (1e-8, 1e-4, 1.0):
         coef = best.coef + size * rng.normal(size=30)
-        f, _ = problem.evaluated(coef[:, None])
+        f = problem.scores(coef[:, None])
         gap = problem.gap_of_coefficients(coef[:, None], f, 0.1)
         assert gap >= problem.primal(coef, 0.1) - best.certificate.primal - 1e-12
     at_best = problem.gap_of_coefficients(

@@ -60,7 +60,7 @@ def test_the_least_radii_of_all_pairs(name, kernel):
     known = {(min(p), max(p)) for p in zip(better.tolist(), worse.tolist())}
     for dual in (np.ones(10), rng.uniform(size=10), np.zeros(10)):
         solution = Solution(problem, 1.0, dual=dual)
-        f = problem.evaluated(solution.coef)[0]
+        f = problem.scores(solution.position)
         for qid in (None, np.arange(24) % 3, np.arange(24)):
             query = np.zeros(24) if qid is None else qid
             for k in (1, 7, 1000):
@@ -79,7 +79,7 @@ def test_scores_that_differ_are_known_and_their_queries_too(graph):
     solution = rb.solve(problem, 1.0)
     pairs = rb.suggest_pairs(solution, 1000)
     assert (qid[pairs[:, 0]] == qid[pairs[:, 1]]).all() and (y[pairs[:, 0]] == y[pairs[:, 1]]).all()
-    f, K = problem.evaluated(solution.coef)[0], gram(X, "rbf")
+    f, K = problem.scores(solution.position), gram(X, "rbf")
     known = {(i, j) for i in range(30) for j in range(i, 30) if qid[i] == qid[j] and y[i] != y[j]}
     check(pairs, 1000, f, every_pair(f, K, known, qid))
     across = rb.suggest_pairs(solution, 1000, qid=np.zeros(30))

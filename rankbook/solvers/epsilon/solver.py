@@ -57,7 +57,7 @@ def make_breakpoint(problem, lam, scaled_coef, dual):
     """Breakpoint of lam beta = `scaled_coef` (n,) and multipliers (m,), by two products with K."""
     prefs = problem.prefs
     dual = np.clip(dual, 0, prefs.weight)  # as the library's certificate reads them
-    scores, gradient = problem.evaluated(scaled_coef)[0], prefs.rmatvec(dual)
+    scores, gradient = problem.scores(problem.position(scaled_coef)), prefs.rmatvec(dual)
     if problem.signs is None:
         vectors = scaled_coef, scores, dual, gradient, problem.matvec(gradient)
     else:
@@ -278,10 +278,7 @@ class EpsilonPath(SolutionPath):
         scaled_coefs = np.vstack([self.scaled_coefs[:1], self.scaled_coefs[inside], last])
         lams = np.r_[2 * max(self.lams[0], end) or 1.0, self.lams[inside], end]
         problem = self.problem
-        if problem.is_factored:
-            yield lams, problem.scorer(X_new)(problem.weights(scaled_coefs.T)).T
-        else:
-            yield lams, problem.predict(scaled_coefs.T, X_new).T
+        yield lams, problem.new_scores(problem.position(scaled_coefs.T), X_new).T
 
     def save(self, file: File) -> None:
         """Write the path and its problem to a file; :func:`rankbook.load` reads it.
@@ -388,8 +385,7 @@ class EpsilonSolver(Solver):
 
         def solve_at(lam, last):
             solution = solve(problem, lam, solver=self.inner_for(problem))
-            coef = solution.weights if problem.is_factored else solution.coef
-            answer = answer_of(problem, lam, coef)
+            answer = answer_of(problem, lam, solution.position)
             self.refuse_rough(solution, answer.relative_gap(problem, lam), eps)
             return answer
 
@@ -412,7 +408,7 @@ class EpsilonSolver(Solver):
             if not isinstance(
                 dual, np.ndarray
             ):  # no multipliers, or multipliers fitted by `feasible_dual`
-                scores = problem.evaluated(solution.coef)[0]
+                scores = problem.scores(problem.position(solution.coef))
                 feasible = problem.penalty.feasible_dual
                 dual = feasible(problem, scores, lam) if fitted else dual.multipliers(prefs, scores)
             dual = np.clip(dual, 0, prefs.weight)

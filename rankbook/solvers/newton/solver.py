@@ -194,17 +194,16 @@ class NewtonSolver(Solver):
 
     def solve(self, problem, lam):
         """The solution at one lam > 0, with the dual of its smoothed hinge."""
-        start, done = None, count()
+        start, done, linear = None, count(), problem.is_factored
         tol = self.precise if problem.loss.derivative is None else self.tol
-        is_factored = problem.is_factored
-        small, columns = in_occurring(problem) if is_factored else (FactoredProblem(problem), ...)
+        small, columns = in_occurring(problem) if linear else (FactoredProblem(problem), ...)
         if self.start is not None:
             shape = self.start.coef.shape
             if shape != problem.coef_shape:
                 raise ArgumentError(
                     f"start has coefficients of shape {shape}", f"{problem.coef_shape}"
                 )
-            start = self.start.weights[columns] if is_factored else small.X.T @ self.start.coef
+            start = self.start.weights[columns] if linear else small.X.T @ self.start.coef
         # squares overflow at lambdas near the smallest numbers; the certificate judges the result
         with (
             progress_bar(self.progress, "steps") as tell,
@@ -213,14 +212,13 @@ class NewtonSolver(Solver):
             watch = lambda point, width: tell(
                 next(done), f"gap {point.gap / max(1.0, point.value):.1e}"
             )
-            if not is_factored:
-                coef, width, steps = small.minimise(lam, tol, start, watch=watch)
-                answer = dict(coef=coef)
-            else:
+            if linear:
                 point, width, steps = minimise(small, lam, tol, start, watch=watch)
-                answer = dict(weights=widened(point.w, columns, problem))
+                position = widened(point.w, columns, problem)
+            else:
+                position, width, steps = small.minimise(lam, tol, start, watch=watch)
         dual, info = problem.loss.dual(width), dict(steps=steps)
-        return Solution(problem, lam, dual=dual, info=info, **answer)
+        return Solution(problem, lam, dual=dual, info=info, **problem.answer(position))
 
     def path(self, problem, lam_min=None):
         """A :class:`rankbook.paths.ranges.RangePath` with certified gaps.

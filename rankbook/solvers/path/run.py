@@ -242,9 +242,9 @@ def resumed(path, options):
     s, lam = run.state, float(events["lam"][-1])
     [active] = free_after(events, [len(events)])
     b, w = problem.prefs.ends(active)
-    rows = s.K[b] - s.K[w]
+    rows, H = problem.pair_products(b, w)
     try:
-        L = np.linalg.cholesky(rows @ rows.T if problem.is_factored else rows[:, b] - rows[:, w])
+        L = np.linalg.cholesky(H)
     except np.linalg.LinAlgError as error:
         raise ArithmeticError(
             f"the path cannot go on from lam = {lam:.6g}: {End.SINGULAR.sentence}."
@@ -263,7 +263,7 @@ def resumed(path, options):
     alpha = np.zeros(size)
     for _ in range(2 if size else 0):
         sums = s.base + item_sums(b, w, alpha, problem.n_items)
-        scores = rows @ (s.K.T @ sums if problem.is_factored else sums)
+        scores = rows @ problem.project(sums)
         alpha += cho_solve((L, True), lam * s.delta[:size] - scores)
     s.alpha[:size] = np.clip(alpha, 0.0, weight)
     s.now.lam = s.now.lam_scan = lam

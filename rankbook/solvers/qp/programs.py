@@ -260,7 +260,7 @@ def exponential_program(cp, problem, lam):
         groups, starts = target.edges
         weight = np.asarray(target.choice_weight)
         rows = int((groups[starts[target.order + 1]] - groups[target.group])[weight > 0].sum())
-    rank = min(problem.X.shape) if problem.is_factored else problem.n_items
+    rank = problem.rank
     require_program(
         f"{rows:,} exponentials", 'use the solver "newton"', 3 * rows, rows * rank, rank
     )
@@ -322,7 +322,7 @@ def svm_program(cp, problem, lam):
     from it.
     """
     binary, m = is_kind(problem, "SVMProblem"), problem.n_preferences
-    rank = min(problem.X.shape) if problem.is_factored else problem.n_items
+    rank = problem.rank
     k, other = 1 if binary else len(problem.classes_), 'use the solver "subgradient"'
     require_program(f"{m:,} constraints", other, m, min(k, 2) * m * rank, rank * k)
     Phi, back = kernel_features(problem)
@@ -388,7 +388,7 @@ def least_squares_program(cp, problem, lam):
         rows = len(problem.target.prefs)
     elif problem.graph.kind != "identity" and not hasattr(problem.graph, "query"):
         rows = problem.graph.W.nnz // 2
-    rank = min(n, problem.X.shape[1]) if problem.is_factored else len(problem.landmarks)
+    rank = problem.rank
     other = 'use the solver "rls" or "sparse-rls"'
     require_program(f"{n:,} items", other, rows + n, rows * rank, rank)
     programs, parts, is_sparse = [], [], problem.penalty.coef_is_weights

@@ -217,7 +217,7 @@ def _checked(problem, lam):
     """Ranking SVM with the hinge in node variables, if it fits and may have a solution."""
     prefs, m = problem.prefs, problem.n_preferences
     n = min(problem.n_items, 2 * m)
-    rank = min(n, problem.X.shape[1]) if problem.is_factored else n
+    rank = min(n, problem.rank)
     sizes = [n] if prefs.levels is None else np.unique(prefs.levels[2], return_counts=True)[1]
     require_program(
         f"{m:,} preferences",
