@@ -117,7 +117,7 @@ def determined_groups(problem, X):
     from scipy.sparse.linalg import LinearOperator, lsqr
 
     found = np.zeros(X.shape[0], dtype=np.intp)
-    if not problem.is_factored or getattr(problem, "basis", None) is not None:
+    if not problem.has_weights:
         return found
     group, compared = compared_groups(problem)
     known = np.flatnonzero(compared)

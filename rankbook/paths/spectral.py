@@ -171,8 +171,7 @@ class WeightPath(SpectralPath):
         """Make a path from the contents of a file; see :meth:`SpectralPath.stored`."""
         from .files import demand, finite, unpack_spectrum
 
-        demand(isinstance(problem, RankRLSProblem) and not problem.coef_is_weights, "problem")
-        demand(problem.has_weights, "normal")
+        demand(isinstance(problem, RankRLSProblem) and problem.weight_shape, "problem")
         p, k = problem.X.shape[1], problem.target.b.shape[1]
         spectrum = unpack_spectrum(**parts, p=p, k=k)
         return cls(problem, spectrum, finite("normal", normal, (p, p)), facts["info"])

@@ -180,7 +180,7 @@ class RankSVMProblem(Tabled, KernelMap):
             )
             if chosen.name != usual
         ]
-        options += [] if self.signs is None else [f", {self._signed}"]
+        options += [f", {text}" for text in self._signed]
         return (
             f"{type(self).__name__}({self.n_items} items, {self.n_preferences} preferences, "
             f"{self.kernel!r}{''.join(options)})"
@@ -188,18 +188,19 @@ class RankSVMProblem(Tabled, KernelMap):
 
     @property
     def _signed(self):
-        """Describe the number of weights with a sign."""
-        return f"signs of {np.count_nonzero(self.signs)} of {self.signs.size} weights"
+        """Description of the number of weights with a sign, in a list that may be empty."""
+        if self.signs is None:
+            return []
+        return [f"signs of {np.count_nonzero(self.signs)} of {self.signs.size} weights"]
 
     def _facts(self):
-        signed = [] if self.signs is None else [("signs", self._signed)]
         return [
             ("items", f"{self.n_items:,}"),
             ("preferences", f"{self.n_preferences:,}"),
             ("kernel", repr(self.kernel)),
             ("loss", self.loss.name),
             ("penalty", self.penalty.name),
-            *signed,
+            *(("signs", text) for text in self._signed),
         ]
 
     CACHED = (*KernelMap.CACHED, "summed")
