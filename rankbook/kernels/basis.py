@@ -124,7 +124,7 @@ class BasisMap(KernelMap):
             return locked(kernel_diagonal(self.X, self.kernel))
         return super().diagonal
 
-    @property
+    @cached_property
     def has_weights(self) -> bool:
         """Whether a position is weights: the kernel is linear, and all items have coefficients."""
         return self.is_factored and self.basis is None

@@ -211,7 +211,7 @@ class KernelMap(SetOnce):
             return locked(square_norms(self.X))
         return locked(self.gram.diagonal().copy() if self.is_kept else self.tiles.diagonal())
 
-    @property
+    @cached_property
     def has_weights(self) -> bool:
         """Whether a position is weights: the kernel is linear, and all items have coefficients."""
         return self.is_factored
