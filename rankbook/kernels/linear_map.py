@@ -224,13 +224,13 @@ class KernelMap(SetOnce):
         return None
 
     @property
-    def matrix(self) -> Any:
+    def design_matrix(self) -> Any:
         """Matrix of the products with a position: the items X (n, d), or K (n, n)."""
         return self.X if self.is_factored else self.gram
 
     @property
-    def matrix_kernel(self) -> str:
-        """Name of the kernel of a problem whose items are the rows of :attr:`matrix`."""
+    def design_kernel(self) -> str:
+        """Name of the kernel of a problem whose items are the rows of :attr:`design_matrix`."""
         return "linear" if self.is_factored else "precomputed"
 
     @property
@@ -323,8 +323,8 @@ class KernelMap(SetOnce):
         return np.sum(q * (q if self.has_weights else self.scores(q)), axis=0)
 
     def pair_products(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Differences of the rows of :attr:`matrix`, a minus b, and their products (m, m) in K."""
-        rows = self.matrix[a] - self.matrix[b]
+        """Rows of :attr:`design_matrix` of a minus those of b, and their products (m, m) in K."""
+        rows = self.design_matrix[a] - self.design_matrix[b]
         return rows, rows @ rows.T if self.is_factored else rows[:, a] - rows[:, b]
 
     def distances(self, a: np.ndarray, b: np.ndarray, rtol: float = 0.0) -> np.ndarray:

@@ -214,7 +214,7 @@ class PathIterator:
         """
         problem, prefs, room = path.problem, path.problem.prefs, self.largest_free + 2
         # writable copies, because the solver's code is compiled for these types already
-        K = writable_matrix(problem.matrix)
+        K = writable_matrix(problem.design_matrix)
         ends = [c.events for c in self.checkpoints[1:]] + [len(path.events)]
         for checkpoint, end in zip(self.checkpoints, ends):
             events, last = path.events[checkpoint.events : end], self.checkpoints[-1]

@@ -204,15 +204,15 @@ class SVMProblem(LabelledProblem):
         n, p = self.n_items, self.prefs
         ends = [np.where(end < 0, n, end) for end in (p.better, p.worse)]
         prefs = Preferences(*ends, n + 1, p.weight, p.margin)
-        return RankSVMProblem(self.with_zero(self.matrix), prefs, self.matrix_kernel)
+        return RankSVMProblem(self._with_zero(self.design_matrix), prefs, self.design_kernel)
 
-    def with_zero(self, rows: np.ndarray) -> np.ndarray:
+    def _with_zero(self, rows: np.ndarray) -> np.ndarray:
         """Rows of items, and the row of the item of score 0."""
-        return np.pad(rows, ((0, 1), (0, int(self.matrix_kernel == "precomputed"))))
+        return np.pad(rows, ((0, 1), (0, int(self.design_kernel == "precomputed"))))
 
     def ranking_items(self, X_new: ArrayLike) -> np.ndarray:
         """Return new examples X_new (p, d) and the item of score 0 as items of `ranking`."""
-        return self.with_zero(self.design(X_new))
+        return self._with_zero(self.design(X_new))
 
     def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Predict labels (p,) of new examples (p, d): the positive class if the score is above 0.
@@ -348,10 +348,10 @@ class MulticlassSVMProblem(LabelledProblem):
         It stores (n K)^2 numbers, or n d K^2 for a linear kernel.
         """
         k = len(self.classes_)
-        size = self.matrix.size * k**2
+        size = self.design_matrix.size * k**2
         require_memory(16 * size, "the items (example, class)", "fewer examples")
-        items = np.kron(self.matrix, np.eye(k))
-        return RankSVMProblem(items, self.joint.prefs, self.matrix_kernel)
+        items = np.kron(self.design_matrix, np.eye(k))
+        return RankSVMProblem(items, self.joint.prefs, self.design_kernel)
 
     def ranking_items(self, X_new: ArrayLike) -> np.ndarray:
         """Return new examples X_new (p, d) with every class, as items of `ranking` (p K, ...)."""

@@ -185,7 +185,7 @@ def start_state(problem, perturbation, seed, room=64):
     scores, lam = problem.matvec(scaled_coef), 1.0
     if problem.lam_max > 0:
         lam = problem.lam_max * (1 + 10 * perturbation)
-    K = writable_matrix(problem.matrix)
+    K = writable_matrix(problem.design_matrix)
     diagonal, everything = writable(problem.diagonal), np.arange(max(K.shape))
     U, v, Y = np.zeros((0, 0)), np.zeros(0), np.zeros((n, 0))
     G = scores = np.array(scores)
