@@ -315,6 +315,9 @@ class StatisticsProblem:
         Statistics of at least one block. If no query has different scores, the solution is 0.
     """
 
+    dual_shape, is_factored = None, property(lambda self: self.basis is None)
+    coef_is_weights = is_factored
+
     def __init__(self, statistics):
         require_kind("statistics", statistics, RankingStatistics)
         if statistics.products is None:

@@ -269,8 +269,13 @@ class JointItems(KernelMap):
     def __init__(self, problem):
         self.problem, p = problem, problem.prefs
         self.prefs = Preferences(p.better, p.worse, p.n_items, p.weight, p.margin)
-        self.diagonal = np.repeat(problem.diagonal, p.coef_shape[1])
-        self.is_factored = problem.is_factored
+
+    is_factored = property(lambda self: self.problem.is_factored)
+
+    @cached_property
+    def diagonal(self):
+        """Kernel (n K,) of each item with itself."""
+        return np.repeat(self.problem.diagonal, self.problem.coef_shape[1])
 
     def position(self, coef):
         """Position of a function with coefficients (n K,)."""

@@ -350,25 +350,25 @@ def test_hard_margin_certificates():
     prefs = problem.prefs
     tight = np.flatnonzero((prefs.better == 1) & (prefs.worse == 0))[0]
     mu = np.eye(3)[tight]
-    good = problem.penalty.hard_certificate(problem, np.array([-1.0, 1.0, 0.0]), mu)
+    good = problem.penalty.hard_certificate(problem, np.array([1.0]), mu)
     assert (
         good.dual <= 0.5 <= good.primal < 0.5 + 1e-12
         and good.is_optimal(1e-12)
         and problem.certificate(0, np.array([-1.0, 1.0, 0.0]), mu) == good
     )
-    for coef, dual in (
-        ([-1.1, 1.1, 0], mu),
-        ([-0.9, 0.9, 0], mu),
-        ([1, -1, 0], mu),
-        ([0, 0, 0], mu),
-        ([-1, 1, 0], -mu),
-        ([-1, 1, 0], 2 * mu),
-        ([-1, 1, 0], np.eye(3)[(tight + 1) % 3]),
-        ([-1, 1, 0], 0 * mu),
-        ([-1, 1, 0], None),
+    for w, dual in (
+        (1.1, mu),
+        (0.9, mu),
+        (-1.0, mu),
+        (0.0, mu),
+        (1.0, -mu),
+        (1.0, 2 * mu),
+        (1.0, np.eye(3)[(tight + 1) % 3]),
+        (1.0, 0 * mu),
+        (1.0, None),
     ):
-        found = problem.penalty.hard_certificate(problem, np.array(coef, dtype=float), dual)
-        assert not found.is_optimal(1e-6), (coef, dual, found)
+        found = problem.penalty.hard_certificate(problem, np.array([w]), dual)
+        assert not found.is_optimal(1e-6), (w, dual, found)
         assert found.dual <= 0.5 <= found.primal
 
 
