@@ -280,7 +280,7 @@ class KernelMap(SetOnce):
 
     def answer(self, p: np.ndarray) -> dict[str, np.ndarray]:
         """Return a position as keyword of a :class:`rankbook.problems.certificate.Solution`."""
-        return {"coef" if self.weight_shape is None else "weights": p}
+        return {"weights" if self.has_weights else "coef": p}
 
     def project(self, v: np.ndarray) -> np.ndarray:
         """Position of the function sum_i v_i k(., x_i), for v (n,) or (n, k)."""
