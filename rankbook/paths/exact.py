@@ -19,7 +19,6 @@ from ..base.status import Status
 from ..base.tables import printable
 from ..base.types import File, Items
 from ..base.validation import as_choice, as_positive, require_kind
-from ..kernels.items import rmatvec
 from ..preferences.graph import distinct, item_sums
 from ..preferences.sums import loss_of
 from ..problems.certificate import Certificate, SmoothedDual, Solution

@@ -12,7 +12,6 @@ from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_choice, as_positive
 from ..kernels.double_double import add, dot_products, slices, two_sum
 from ..kernels.items import dense, from_first, matvec, rmatvec, square_norms
-from ..kernels.linear_map import KernelMap
 from ..preferences.graph import Preferences
 from ..preferences.sums import (
     HINGE,

@@ -306,7 +306,7 @@ def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> Ra
 
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c027
-class StatisticsProblem:
+class StatisticsProblem(KernelMap):
     """The problem of RankRLS for given statistics. Blocks added later have no effect.
 
     Parameters
@@ -325,7 +325,6 @@ class StatisticsProblem:
         p = statistics.n_features
         self.kernel, self.basis = statistics.kernel, statistics.basis
         self.basis_factor, self.is_flat = statistics.factor, statistics.is_flat
-        self.is_factored, self.dual_shape = self.basis is None, None
         self.X, self.n_items = np.empty((0, p)), 0  # which the statistics do not keep
         self.landmarks, self.outside = self.basis, np.empty(0)
         self.G, self.g = statistics.products[:p, :p], statistics.products[:p, p:]

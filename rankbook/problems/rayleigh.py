@@ -345,6 +345,10 @@ class RayleighProblem(Tabled, KernelMap):
             manifold_weight=as_positive("manifold_weight", manifold_weight, zero=True)
         )
 
+    def matvec(self, coef: np.ndarray) -> np.ndarray:
+        """Scores (n,) or (n, k) of the items."""
+        return self.scores(coef)
+
     def function(self, coef: np.ndarray) -> LinearFunction | NystroemFunction:
         """The function with weights (p,) or (p, k) in the subspace, without the problem."""
         subspace = self.data.subspace

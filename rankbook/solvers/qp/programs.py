@@ -179,7 +179,7 @@ def margin_program(cp, problem, lam):
     """
     prefs, m, is_smooth = problem.prefs, problem.n_preferences, problem.loss.is_smooth
     (n, d), is_sparse = problem.X.shape, problem.penalty.coef_is_weights
-    rank = d if problem.coef_is_weights else min(n, d) if problem.is_factored else n
+    rank = d if problem.coef_is_weights else problem.rank
     require_program(f"{m:,} preferences", 'use the solver "newton"', m, m * rank, rank)
     Phi, back = (problem.X, np.eye(d)) if problem.coef_is_weights else kernel_features(problem)
     counted = np.flatnonzero(prefs.weight)
