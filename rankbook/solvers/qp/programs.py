@@ -178,7 +178,7 @@ def margin_program(cp, problem, lam):
     coefficients (n,), or weights (d,) with signs or L1, and multipliers (m,) from it.
     """
     prefs, m, is_smooth = problem.prefs, problem.n_preferences, problem.loss.is_smooth
-    (n, d), is_sparse = problem.X.shape, problem.penalty.coef_is_weights
+    d, is_sparse = problem.X.shape[1], problem.penalty.coef_is_weights
     rank = d if problem.coef_is_weights else problem.rank
     require_program(f"{m:,} preferences", 'use the solver "newton"', m, m * rank, rank)
     Phi, back = (problem.X, np.eye(d)) if problem.coef_is_weights else kernel_features(problem)
