@@ -401,6 +401,7 @@ PLAIN_MODULES = {
     "preferences.counts",
     "preferences.names",
     "preferences.outcomes",
+    "preferences.target",
     "metrics",
     "metrics.models",
     "metrics.queries",
