@@ -24,7 +24,7 @@ from ..base.validation import (
 from ..kernels.basis import basis_cholesky
 from ..kernels.items import dense
 from ..kernels.kernel import Kernel, as_kernel
-from ..kernels.linear_map import KernelFunction, KernelMap, LinearFunction
+from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import (
     IdentityGraph,
@@ -306,7 +306,7 @@ def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> Ra
 
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c027
-class StatisticsProblem(KernelMap):
+class StatisticsProblem:
     """The problem of RankRLS for given statistics. Blocks added later have no effect.
 
     Parameters
@@ -315,8 +315,7 @@ class StatisticsProblem(KernelMap):
         Statistics of at least one block. If no query has different scores, the solution is 0.
     """
 
-    dual_shape, is_factored = None, property(lambda self: self.basis is None)
-    coef_is_weights = is_factored
+    weight_shape = None
 
     def __init__(self, statistics):
         require_kind("statistics", statistics, RankingStatistics)
@@ -325,6 +324,7 @@ class StatisticsProblem(KernelMap):
         p = statistics.n_features
         self.kernel, self.basis = statistics.kernel, statistics.basis
         self.basis_factor, self.is_flat = statistics.factor, statistics.is_flat
+        self.is_factored, self.dual_shape = self.basis is None, None
         self.X, self.n_items = np.empty((0, p)), 0  # which the statistics do not keep
         self.landmarks, self.outside = self.basis, np.empty(0)
         self.G, self.g = statistics.products[:p, :p], statistics.products[:p, p:]
@@ -364,6 +364,14 @@ class StatisticsProblem(KernelMap):
             relative_residual=gradient / start if start else float(gradient > 0),
             dropped=dropped,
         )
+
+    def position(self, coef, weights=None):
+        """A position is the coefficients."""
+        return coef
+
+    def weights(self, coef):
+        """The weights of a linear function are its coefficients; None for a basis."""
+        return coef if self.is_factored else None
 
     def function(self, coef):
         """Return the function for predictions, without the data."""
