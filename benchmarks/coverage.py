@@ -18,7 +18,7 @@ import rankbook as rb
 from rankbook.data.vote_tables import VoteTable
 from rankbook.estimators.rank_sets import largest, rank_ends
 from rankbook.preferences.votes import Votes
-from rankbook.problems.votes import fit_votes, within
+from rankbook.problems.votes import centre_groups, fit_votes
 
 REPETITIONS = {"tiny": 2, "usual": 1000, "full": 4000}
 LEVEL = 0.95
@@ -265,7 +265,7 @@ def contained(cell, seed):
     """What one repetition gives: a dict of numbers."""
     votes, score, effect = drawn(cell, seed)
     board = fitted(cell, votes)
-    score = within(score[np.array(board.items_, dtype=int)], board.group_)
+    score = centre_groups(score[np.array(board.items_, dtype=int)], board.group_)
     n, errors, factor = score.size, board.errors_, board.pair_scale_
     reach = errors.law.ppf((1 + LEVEL) / 2) * errors.deviations()
     off = np.r_[board.score_ - score, board.pair_coef_ * factor - effect * factor / SIZE]

@@ -7,7 +7,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import taken_by
 from ..base.validation import as_positive, unknown_name
 from ..data.blocks import Stored
-from ..data.split import scaling, standardised
+from ..data.split import scaling, standardise
 from ..estimators.base import fitted_attributes
 from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM
@@ -82,7 +82,7 @@ def fit_model(
         scaler = FunctionTransformer()  # without names; the ScaledModel checks them
         if standardize:
             centre, factor = scaling(send(blocks))
-            scaler.set_params(func=standardised, kw_args=dict(centre=centre, factor=factor))
+            scaler.set_params(func=standardise, kw_args=dict(centre=centre, factor=factor))
         model.fit(send(blocks.transform(scaler)))
     else:
         (block,) = blocks.items.values
@@ -90,7 +90,7 @@ def fit_model(
         centre, factor = scaling(X) if standardize else (centre, factor)
         data = dict(y=block.y, qid=block.qid)
         data = data if preferences is None else dict(preferences=preferences)
-        model.fit(standardised(X, centre, factor), **data)
+        model.fit(standardise(X, centre, factor), **data)
     return ScaledModel(model, centre, factor, features, dict(about), encoding)
 
 

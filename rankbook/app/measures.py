@@ -7,10 +7,10 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.validation import query_numbers
-from ..metrics.models import block_scores, linked, with_advantages
+from ..metrics.models import add_link, block_scores, with_advantages
 from ..metrics.pairs import disagreement
 from ..metrics.probabilities import reliability
-from ..metrics.queries import RULES, UndefinedMetric, by_query, metric_sums, named
+from ..metrics.queries import RULES, UndefinedMetric, by_query, find_metric, metric_sums
 from ..preferences.graph import Preferences
 from ..preferences.names import refuse_pair_features
 
@@ -24,9 +24,9 @@ def metric_of(name, model):
 
     Raises an ArgumentError if the metric needs probabilities and the model has none.
     """
-    metric, options = named(name)
+    metric, options = find_metric(name)
     try:
-        return linked(metric, options, model)
+        return add_link(metric, options, model)
     except ArgumentError as error:
         raise ArgumentError(
             f"metric is {name!r} and MODEL has no probabilities",
@@ -82,7 +82,7 @@ def reliability_rows(prefs, scores, model):
     return [dict(zip((*names[:-1], "preferences"), row)) for row in rows]
 
 
-def measured(block, model, names, most=np.inf):
+def measure_block(block, model, names, most=np.inf):
     """Compute the :class:`BlockMeasures` of a block for the scores of a model.
 
     Metrics of probabilities are omitted above `most` preferences.
@@ -151,13 +151,13 @@ def measures(blocks, model, metrics=None):
         names += PROBABILITIES
     for name in names:
         metric_of(name, model)  # refuse a wrong name before any work
-    sums = blocks.reduce(measured, blocks.items, model, names, most, combine=together)
+    sums = blocks.reduce(measure_block, blocks.items, model, names, most, combine=together)
     found, counted = {}, {}
     for name, each in zip(names, sums.sums):
         try:
             if isinstance(each, ValueError):
                 raise each
-            rule = RULES[named(name)[0]]
+            rule = RULES[find_metric(name)[0]]
             if not each[1] > 0:
                 raise UndefinedMetric(f"data have no query with {rule.needs}", "at least one")
         except ValueError:
@@ -178,7 +178,7 @@ def measures(blocks, model, metrics=None):
     return sizes | dict(metrics=found, queries_counted=counted, level_auc=rows)
 
 
-def query_values(block, model, names):
+def block_query_values(block, model, names):
     """Return query ids (q,) of a block, or "all" without queries, and values (q, metrics)."""
     scores, values = block_scores(block, model), []
     for name in names:
@@ -196,7 +196,7 @@ def measures_by_query(blocks, model, names):
     for name in names:
         metric_of(name, model)
     both = lambda first, second: tuple(map(np.concatenate, zip(first, second)))
-    ids, values = blocks.reduce(query_values, blocks.items, model, names, combine=both)
+    ids, values = blocks.reduce(block_query_values, blocks.items, model, names, combine=both)
     order = np.argsort(ids, kind="stable")
     return ids[order], {name: values[order, j] for j, name in enumerate(names)}
 

@@ -19,8 +19,8 @@ from zlib import crc32
 import numpy as np
 
 from .errors import ArgumentError, a_type
-from .ownership import locked
-from .validation import shown
+from .ownership import as_read_only
+from .validation import describe_value
 
 try:
     import fcntl
@@ -126,9 +126,9 @@ def remove_if_dead(file):
 def as_path(file):
     """Convert a file name to a path, or refuse it."""
     if not isinstance(file, str | os.PathLike):
-        raise ArgumentError(f"file is {shown(file)}", "a name or a path")
+        raise ArgumentError(f"file is {describe_value(file)}", "a name or a path")
     if "\0" in str(file):
-        raise ArgumentError(f"file is {shown(str(file))}", "a name without null bytes")
+        raise ArgumentError(f"file is {describe_value(str(file))}", "a name without null bytes")
     return Path(file)
 
 
@@ -421,7 +421,7 @@ class ValueReader:
     def __init__(self, kinds: dict[str, Storable], arrays: dict[str, np.ndarray]) -> None:
         self.kinds, self.seen = kinds, {}
         self.read_so_far, self.size, self.depth = 0, 0, 0
-        self.arrays = {name: locked(array) for name, array in arrays.items()}
+        self.arrays = {name: as_read_only(array) for name, array in arrays.items()}
 
     def read(self, written: Any) -> Any:
         """Convert JSON to a value.
@@ -467,13 +467,13 @@ class ValueReader:
                 if not all(isinstance(word, str) for word in text):
                     raise ValueError("a vector of text holds what is none")
                 _require_small(text, objects, "a vector")
-                value = locked(np.array(text, dtype=object if objects else np.str_))
+                value = as_read_only(np.array(text, dtype=object if objects else np.str_))
             case {"$object": name, "number": number, "parts": parts}:
                 if name not in self.kinds:
                     raise ValueError(f"{name!r} is no kind of object that is known here")
                 value = self.kinds[name].made_of(**{k: self.read(part) for k, part in parts})
             case dict():
-                raise ValueError(f"{shown(written)} is no value")
+                raise ValueError(f"{describe_value(written)} is no value")
             case _:
                 return written
         self.seen[number] = value, self.size, self.depth

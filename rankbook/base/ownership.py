@@ -12,10 +12,10 @@ from .errors import ArgumentError, a_type
 
 def own(A):
     """Return a read-only, C-ordered copy of an array of the same type, or None for None."""
-    return None if A is None else locked(np.array(A, order="C"))
+    return None if A is None else as_read_only(np.array(A, order="C"))
 
 
-def locked(A):
+def as_read_only(A):
     """Return a read-only view of an array that has no other reference."""
     view = A.view()
     view.flags.writeable = False
@@ -83,7 +83,7 @@ class SetOnce:
 
         def kept(value):
             if isinstance(value, np.ndarray) and value.flags.writeable:
-                return views.setdefault(id(value), locked(value))
+                return views.setdefault(id(value), as_read_only(value))
             if type(value) is tuple:
                 return tuple(map(kept, value))
             return type(value)(*map(kept, value)) if hasattr(value, "_fields") else value

@@ -13,7 +13,7 @@ from .errors import ArgumentError, a_type
 from .tables import refuse_unread
 
 
-def shown(value):
+def describe_value(value):
     """Describe a value in a message: its repr, shortened if it is long, or its type."""
     try:
         text = repr(value) if isinstance(value, str) or np.size(value) <= 100 else ""
@@ -47,7 +47,9 @@ def unknown_name(argument, value, known):
         found.lower(), known, n=1
     )
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return ArgumentError(f"{argument} is {shown(value)}{hint}", f"one of: {', '.join(known)}")
+    return ArgumentError(
+        f"{argument} is {describe_value(value)}{hint}", f"one of: {', '.join(known)}"
+    )
 
 
 def as_choice(argument, value, known):
@@ -268,7 +270,7 @@ def as_array(name, value):
     except ValueError as error:  # numpy reports an inhomogeneous shape
         raise ArgumentError(f"{name} has rows of unequal lengths", "an array") from error
     if A.dtype.kind == "O" and A.ndim == 0:  # for example a generator, a dict or a function
-        raise ArgumentError(f"{name} is {shown(value)}", "an array")
+        raise ArgumentError(f"{name} is {describe_value(value)}", "an array")
     return A
 
 
@@ -286,7 +288,7 @@ def text_in(A):
     if A.dtype.kind not in "OUS":
         return f"dtype {A.dtype}"
     place = " in row {}, column {}" if len(found) == 2 else " at index {}" if found else ""
-    return f"{shown(str(A[found]))}{place.format(*found)}"
+    return f"{describe_value(str(A[found]))}{place.format(*found)}"
 
 
 def _is_number(text):
@@ -328,7 +330,7 @@ def as_numbers(name, value, exact=True):
         pairs = zip(A.ravel().tolist(), numbers.ravel().tolist())
         if rounded := next((a for a, b in pairs if abs(b) >= 2.0**53 and a != b), None):
             raise ArgumentError(
-                f"{name} has {shown(rounded)}, which a float64 rounds",
+                f"{name} has {describe_value(rounded)}, which a float64 rounds",
                 "integers up to 2**53",
                 "Subtract the smallest first, or number them in order.",
             )
@@ -430,7 +432,7 @@ def as_positive(name, value, *, zero=False):
         x = np.nan
     if not np.isfinite(x) or x < 0 or (x == 0 and not zero):
         raise ArgumentError(
-            f"{name} is {shown(value)}", f"a finite number {'>=' if zero else '>'} 0"
+            f"{name} is {describe_value(value)}", f"a finite number {'>=' if zero else '>'} 0"
         )
     return x
 
@@ -442,17 +444,17 @@ def as_count(name, value, low=1, high=2**53, why=""):
     number = isinstance(value, int | float | np.integer | np.floating)
     # NaN and infinity are not multiples of 1
     if isinstance(value, bool) or not (number and value // 1 == value and low <= value <= high):
-        raise ArgumentError(f"{name} is {shown(value)}", f"an integer >= {low}{limit}")
+        raise ArgumentError(f"{name} is {describe_value(value)}", f"an integer >= {low}{limit}")
     return int(value)
 
 
 def as_jobs(name, value):
     """Return `value` as a number of joblib processes; negative numbers count from all cores."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ArgumentError(f"{name} is {shown(value)}", "an integer or None")
+        raise ArgumentError(f"{name} is {describe_value(value)}", "an integer or None")
     if not 1 <= abs(value) <= 1000:
         raise ArgumentError(
-            f"{name} is {shown(value)}", "1 to 1000 processes, or -1 for one on each core"
+            f"{name} is {describe_value(value)}", "1 to 1000 processes, or -1 for one on each core"
         )
     return int(value)
 
@@ -460,7 +462,7 @@ def as_jobs(name, value):
 def as_flag(name, value):
     """Return `value` as a bool."""
     if not isinstance(value, bool | np.bool_):
-        raise ArgumentError(f"{name} is {shown(value)}", "True or False")
+        raise ArgumentError(f"{name} is {describe_value(value)}", "True or False")
     return bool(value)
 
 
@@ -468,7 +470,7 @@ def as_grid(name, value, zero=False):
     """One number, or several, as a list of floats > 0, or >= 0 with ``zero=True``."""
     A = as_array(name, value)
     if A.dtype.kind == "b":
-        raise ArgumentError(f"{name} is {shown(value)}", "one number or several")
+        raise ArgumentError(f"{name} is {describe_value(value)}", "one number or several")
     grid = as_vector(name, np.atleast_1d(A), minimum=0.0, strict=not zero).tolist()
     if not grid:
         raise ArgumentError(f"{name} is empty", "at least one number")

@@ -21,12 +21,12 @@ from ..base.validation import (
     as_ids,
     as_items,
     as_vector,
+    describe_value,
     is_iterable,
     require_kind,
     require_same_rows,
-    shown,
 )
-from ..kernels.items import lent, matvec, own_rows, rmatvec, storage_of
+from ..kernels.items import matvec, own_rows, read_only_view, rmatvec, storage_of
 from ..preferences.graph import Preferences
 
 
@@ -120,11 +120,11 @@ class Block:
         require_kind("name", self.name, str)
         as_count("first", self.first, 0)
         as_flag("copy", copy)
-        with naming(self):
+        with name_block(self):
             found = _as_block(self.X, self.y, self.qid, self.weight, self.worse_weight)
             names = as_feature_names(self.X, self.feature_names)
         found = dict(zip(ARRAYS, found), feature_names=names)
-        self.__setstate__({name: _kept(value, copy) for name, value in found.items()})
+        self.__setstate__({name: _own_copy(value, copy) for name, value in found.items()})
 
     @property
     def both_weights(self) -> tuple[np.ndarray, np.ndarray]:
@@ -152,7 +152,7 @@ class Block:
 
     def __setstate__(self, state):
         # arrays from another process may be unaligned
-        vars(self).update({name: _kept(value, copy=False) for name, value in state.items()})
+        vars(self).update({name: _own_copy(value, copy=False) for name, value in state.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +167,11 @@ class CheckedBlock(Block):
     def __post_init__(self, copy):
         for name in ARRAYS:
             value = getattr(self, name)
-            object.__setattr__(self, name, None if value is None else lent(value))
+            object.__setattr__(self, name, None if value is None else read_only_view(value))
 
 
 @contextmanager
-def naming(block):
+def name_block(block):
     """Name the block in an error message."""
     try:
         yield
@@ -182,14 +182,14 @@ def naming(block):
         raise ValueError(f"{block.name}{from_row}: {error}") from error
 
 
-def _kept(value, copy):
+def _own_copy(value, copy):
     """Return a read-only copy, or a view of aligned arrays; other values unchanged."""
     if isinstance(value, np.ndarray):
-        return own(value) if copy or not value.flags.aligned else lent(value)
+        return own(value) if copy or not value.flags.aligned else read_only_view(value)
     if not hasattr(value, "indptr"):
         return value
     aligned = value.data.flags.aligned and value.indices.flags.aligned
-    return own_rows(value) if copy or not aligned else lent(value)
+    return own_rows(value) if copy or not aligned else read_only_view(value)
 
 
 def nbytes_of(value):
@@ -248,10 +248,10 @@ class Parts:
 GROUP = 32  # number of results that are added one after the other
 
 
-def added(first, second):
+def add_results(first, second):
     """Add two results of blocks: numbers, arrays, or tuples entry by entry."""
     if isinstance(first, tuple):
-        return tuple(map(added, first, second))
+        return tuple(map(add_results, first, second))
     return first + second
 
 
@@ -293,7 +293,7 @@ class Transformed:
         """Read the block. It has feature names if the transformer returns a data frame."""
         block = self.read()
         is_named = getattr(self.transformer, "feature_names_in_", None) is not None
-        with naming(block):
+        with name_block(block):
             X = self.transformer.transform(block.named_items() if is_named else block.X)
         others = {name: getattr(block, name) for name in ARRAYS[1:]}
         return Block(X, **others, name=block.name, first=block.first, copy=False)
@@ -377,7 +377,7 @@ class Blocks:
         """
         if not callable(getattr(transformer, "transform", None)):
             raise ArgumentError(
-                f"transformer is {shown(transformer)}",
+                f"transformer is {describe_value(transformer)}",
                 "a fitted transformer of scikit-learn, such as a StandardScaler",
             )
 
@@ -405,7 +405,7 @@ class Blocks:
         self,
         function: Callable[..., Any],
         *arguments: Any,
-        combine: Callable[[Any, Any], Any] = added,
+        combine: Callable[[Any, Any], Any] = add_results,
     ) -> Any:
         """Sum a function's values over the blocks, in their order; see `in_groups`."""
         return in_groups(combine, self._values(function, arguments))
@@ -447,7 +447,7 @@ class BlocksLike(Protocol):
         self,
         function: Callable[..., Any],
         *arguments: Any,
-        combine: Callable[[Any, Any], Any] = added,
+        combine: Callable[[Any, Any], Any] = add_results,
     ) -> Any:
         """As in :class:`Blocks`."""
         ...
@@ -512,7 +512,7 @@ def facts_of(block):
     values = block.X if isinstance(block.X, np.ndarray) else block.X.data
     size = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if size > LARGEST:
-        with naming(block):
+        with name_block(block):
             refuse_huge("X", block.X)
     ids = None if block.qid is None else np.unique(block.qid)
     return [

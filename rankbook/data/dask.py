@@ -27,7 +27,7 @@ from .blocks import (
     Blocks,
     Parts,
     Stored,
-    added,
+    add_results,
     block_facts,
     facts_of,
     in_groups,
@@ -160,7 +160,7 @@ class Found:
     number: int
 
 
-def planned(last):
+def make_plan(last):
     """Plan the work of a task for a step.
 
     Returns
@@ -215,7 +215,7 @@ def keep_freed_memory():
         mallopt(-1, 64 << 20)  # M_TRIM_THRESHOLD
 
 
-def run(plan, kept, *given):
+def run_plan(plan, kept, *given):
     """Run a plan and return the value of its last step, after those of other kept steps.
 
     Stored blocks are read once.
@@ -295,7 +295,7 @@ class DaskBlocks:
         self,
         function: Callable[..., Any],
         *arguments: Any,
-        combine: Callable[[Any, Any], Any] = added,
+        combine: Callable[[Any, Any], Any] = add_results,
     ) -> Any:
         """Sum a function's values over the blocks, in their order and in groups."""
         with explaining(self):
@@ -352,9 +352,9 @@ class DaskBlocks:
 
     def _sent(self, last):
         """Submit tasks for all blocks in one message; return kept steps and futures."""
-        plan, steps, given = planned(last)
+        plan, steps, given = make_plan(last)
         places = [k for k, step in enumerate(steps[:-1]) if step.parts() is not None]
-        function = partial(run, plan, places)
+        function = partial(run_plan, plan, places)
         name = getattr(last.function, "__name__", type(last.function).__name__)
         futures = self.client.map(function, *given, key=name, pure=False)
         return [steps[k] for k in places], futures
@@ -379,7 +379,7 @@ def sent_out(blocks: Blocks, client: "Client", keep: bool = False) -> DaskBlocks
         ) from error
     values = [value if is_read else next(sent) for value, is_read in zip(values, read)]
     if any(read) and (keep or not blocks.is_stored):
-        values = client.map(partial(run, [(itself, [Given(0, None)])], []), values, pure=False)
+        values = client.map(partial(run_plan, [(itself, [Given(0, None)])], []), values, pure=False)
     return DaskBlocks(client, values, names)
 
 
@@ -554,7 +554,7 @@ def new_homes(found):
     return moves
 
 
-def rows_of(block, ids, inside=True):
+def take_queries(block, ids, inside=True):
     """Return the block of the rows of some queries, or of all other rows; None if empty."""
     rows = np.isin(block.qid, np.asarray(ids).astype(block.qid.dtype), invert=not inside)
     pick = lambda value: None if value is None else value[rows]
@@ -562,7 +562,7 @@ def rows_of(block, ids, inside=True):
     return as_block(block.name, 0, *some, names=block.feature_names)
 
 
-def joined(name, blocks):
+def join_blocks(name, blocks):
     """Join the blocks that are not None; None if there are none."""
     from scipy.sparse import vstack
 
@@ -600,13 +600,15 @@ def whole_queries(blocks: Blocks | DaskBlocks) -> Blocks | DaskBlocks:
     pieces = [{} for _ in items]
     for (k, home), ids in moves.items():
         leaving[k] += ids
-        pieces[home][k] = submit(rows_of, items[k], np.array(ids))
+        pieces[home][k] = submit(take_queries, items[k], np.array(ids))
     for k, (item, ids) in enumerate(zip(items, leaving)):
-        pieces[k][k] = submit(partial(rows_of, inside=False), item, np.array(ids)) if ids else item
+        pieces[k][k] = (
+            submit(partial(take_queries, inside=False), item, np.array(ids)) if ids else item
+        )
     values = [
         part[k]
         if len(part) == 1 and not ids
-        else submit(joined, name, [part[j] for j in sorted(part)])
+        else submit(join_blocks, name, [part[j] for j in sorted(part)])
         for k, (name, part, ids) in enumerate(zip(names, pieces, leaving))
     ]
     if client is None:

@@ -38,11 +38,11 @@ from .table import (
     empty_as_missing,
     find_roles,
     is_sparse,
-    names_of,
     numbered_frame,
     read_sparse,
     refuse_missing_qid,
     require_table,
+    row_names,
     stored_names,
 )
 
@@ -347,7 +347,7 @@ class TextTable(TextFile):
 
         def close():
             if parts:
-                arrays = {name: _joined([part[name] for part in parts]) for name in parts[0]}
+                arrays = {name: _stack_rows([part[name] for part in parts]) for name in parts[0]}
                 first = found[-1][1] if found else 0
                 stop = first + sum(part["X"].shape[0] for part in parts)
                 found.append((first, stop, self.copy.add(self, arrays)))
@@ -366,7 +366,7 @@ class TextTable(TextFile):
         return found
 
 
-def _joined(arrays):
+def _stack_rows(arrays):
     """Stack arrays or sparse matrices vertically."""
     if isinstance(arrays[0], np.ndarray):
         return np.concatenate(arrays)
@@ -405,7 +405,7 @@ class CSVText(TextTable):
             block = roles.read(self, frame, first)
             arrays = {name: getattr(block, name) for name in (*ARRAYS, "item_names")}
             if roles.qid in self.words:
-                arrays["qid"] = names_as_text(names_of(self, frame[roles.qid], first))
+                arrays["qid"] = names_as_text(row_names(self, frame[roles.qid], first))
             elif roles.qid is not None and block.qid.dtype.kind == "O":
                 self.words.add(roles.qid)
             yield {name: array for name, array in arrays.items() if array is not None}
@@ -564,7 +564,7 @@ def open_table(path):
     return CSVText(source)
 
 
-def require_columns(first, table, wanted, exactly):
+def require_file_columns(first, table, wanted, exactly):
     """Raise a ValueError if a file lacks a column or, if `exactly`, has an extra one."""
     missing = [name for name in wanted if name not in table.columns]
     if missing:
@@ -613,7 +613,7 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
     if not first.is_numbered:
         roles = roles_of(first, first.columns)
         for table in tables[1:]:
-            require_columns(first, table, first.columns if exactly else roles.columns, exactly)
+            require_file_columns(first, table, first.columns if exactly else roles.columns, exactly)
     texts = [table for table in tables if isinstance(table, TextTable)]
     words = set()
     while True:

@@ -36,10 +36,10 @@ class PrefLib(NamedTuple):
 
 def is_preflib(path):
     """Return whether a file name has an ending of PrefLib's orders, packed by gzip or not."""
-    return ending_of(path) in ENDINGS
+    return file_ending(path) in ENDINGS
 
 
-def ending_of(path):
+def file_ending(path):
     """Return the ending of a file name in lower case, without .gz."""
     return Path(str(path).lower().removesuffix(".gz")).suffix
 
@@ -74,7 +74,7 @@ def read_preflib(path):
     Assumption
         If the numbers of voters or of different orders are not those of the header.
     """
-    ending = ending_of(path)
+    ending = file_ending(path)
     if ending not in ENDINGS:
         raise unknown_name(f"the ending of {path}", ending, ENDINGS)
     packed = str(path).lower().endswith(".gz")

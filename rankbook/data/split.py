@@ -12,7 +12,7 @@ from ..preferences.graph import Preferences
 from ..preferences.names import names_as_text
 from .blocks import Blocks, BlocksLike, CheckedBlock
 from .encoding import learn_encoding, read_to_learn
-from .table import PARTS, Dataset, FrameReader, Source, find_roles, require_ids, stacked
+from .table import PARTS, Dataset, FrameReader, Source, find_roles, require_ids, stack
 
 
 def _assign(cards, n, rng):
@@ -116,7 +116,7 @@ def split(data, seed=0, parts=PARTS):
     return part, way
 
 
-def extent(block):
+def feature_range(block):
     """Return whether items are sparse, their number, and sum, minimum and maximum of features."""
     X, sparse = block.X, not isinstance(block.X, np.ndarray)
     ends = [X.min(axis=0), X.max(axis=0)]
@@ -160,7 +160,9 @@ def scaling(X):
     """
     blocks = X if isinstance(X, BlocksLike) else Blocks([CheckedBlock(X, None)])
     with np.errstate(over="ignore", invalid="ignore"):  # refused below, in words
-        sparse, n, total, low, high = blocks.reduce(extent, blocks.items, combine=extent_of_both)
+        sparse, n, total, low, high = blocks.reduce(
+            feature_range, blocks.items, combine=extent_of_both
+        )
         constant = low == high  # the computed deviation of 0.1, 0.1, 0.1 is not exactly 0
         centre = total / n
         deviation = np.sqrt(blocks.reduce(squares, blocks.items, centre) / n)
@@ -173,7 +175,7 @@ def scaling(X):
     return np.zeros_like(centre) if sparse else centre, factor
 
 
-def standardised(X, centre, factor):
+def standardise(X, centre, factor):
     """Standardise items (n, d). Sparse items stay sparse if `centre` is 0."""
     if not isinstance(X, np.ndarray) and not centre.any():
         X = X.copy()
@@ -269,7 +271,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=Fa
     raw = data.X if sparse else written_out(data.X, "use a linear kernel")
     d, found = raw.shape[1], {}
     scale = scaling(raw[rows["train"]]) if standardize else (np.zeros(d), np.ones(d))
-    X = None if graded else standardised(raw, *scale)
+    X = None if graded else standardise(raw, *scale)
     for name, at in rows.items():
         if not graded:
             prefs, items = data.prefs[name], X
@@ -291,7 +293,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=Fa
                 "at least one",
                 "More items, or another seed, may help." if len(whole) and "seed" in how else "",
             )
-        found[name] = Part(at, standardised(raw[at], *scale), y, qid, prefs)
+        found[name] = Part(at, standardise(raw[at], *scale), y, qid, prefs)
     return found, how, *scale
 
 
@@ -381,7 +383,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
             require_ids(source, frame[roles.qid])
             ids.append(names_as_text(blocks[-1].qid))
     part = np.repeat(list(sources), [block.X.shape[0] for block in blocks])
-    joined = lambda name: stacked([getattr(block, name) for block in blocks])
+    joined = lambda name: stack([getattr(block, name) for block in blocks])
     if ids:
         number, labels = pd.factorize(np.concatenate(ids))
         if roles.time is None:  # a stratum may be in several files

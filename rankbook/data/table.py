@@ -28,16 +28,16 @@ from ..base.validation import (
     as_items,
     as_matrix,
     as_vector,
+    describe_value,
     first_bad,
     require_same_rows,
-    shown,
     unknown_name,
 )
 from ..preferences.names import (
     as_names,
     categorical_of,
     column_of,
-    is_table,
+    has_columns,
     names_as_text,
 )
 from ..preferences.names import column_names as columns_in
@@ -221,7 +221,7 @@ class Source:
 
     def __init__(self, path):
         if not isinstance(path, (str, os.PathLike)):
-            raise ArgumentError(f"path is {shown(path)}", "a str or a path")
+            raise ArgumentError(f"path is {describe_value(path)}", "a str or a path")
         if path == "-":
             if sys.stdin is None:
                 raise ArgumentError("path is '-', and standard input is closed", "a file")
@@ -289,8 +289,10 @@ class FrameSource:
     kind, is_numbered, is_text = "data frame", False, False
 
     def __init__(self, table, label="the table"):
-        if not is_table(label, table):
-            raise ArgumentError(f"{label} is {shown(table)}", "a data frame, or a dict of columns")
+        if not has_columns(label, table):
+            raise ArgumentError(
+                f"{label} is {describe_value(table)}", "a data frame, or a dict of columns"
+            )
         self.table, self.label = table, label
         self.columns = {str(name): name for name in columns_in(table)}
         check_names(self, [str(name) for name in columns_in(table)])
@@ -730,7 +732,7 @@ def require_ids(source, column, start=0, what="query id"):
         )
 
 
-def names_of(source, column, start=0):
+def row_names(source, column, start=0):
     """Return the names (n,) in a column, whose first row has number `start`.
 
     They are integers if all are, else text; a missing name is "".
@@ -747,7 +749,7 @@ def names_of(source, column, start=0):
 
 def ids_of(source, column, start=0):
     """Return ids (n,): integers if all are integers or their decimal text, else text."""
-    ids = names_of(source, column, start)
+    ids = row_names(source, column, start)
     if ids.dtype.kind == "O" and all(map(_is_integer, set(ids))):
         return np.array(ids, dtype=np.int64) if getattr(source, "is_text", False) else ids
     return ids
@@ -864,7 +866,7 @@ class Roles:
                 given = finite_numbers(source, frame[[column]], start=start)[:, 0]
                 found[role] = as_vector(f"{column!r} of {name}", given, minimum=0.0)
         if self.name is not None:
-            found["item_names"] = names_of(source, texts[self.name], start)
+            found["item_names"] = row_names(source, texts[self.name], start)
         return CheckedBlock(X, **found, name=name, first=start, feature_names=names)
 
     def read_survival(self, source, frame, start=0):
@@ -951,7 +953,7 @@ class SparseTable:
         return X
 
 
-def stacked(arrays):
+def stack(arrays):
     """Stack arrays, or items of which some are sparse, vertically."""
     if all(isinstance(A, np.ndarray) for A in arrays):
         return np.concatenate(arrays)
@@ -960,13 +962,13 @@ def stacked(arrays):
     return vstack([csr_array(A) for A in arrays], format="csr")
 
 
-def column_names(argument, value):
+def as_column_names(argument, value):
     """Return column names as a list or tuple; None means no names."""
     if value is None:
         return ()
     value = value.tolist() if hasattr(value, "tolist") else value  # an array or a pandas index
     if not isinstance(value, (list, tuple)) or not all(isinstance(each, str) for each in value):
-        raise ArgumentError(f"{argument} is {shown(value)}", "a list of names")
+        raise ArgumentError(f"{argument} is {describe_value(value)}", "a list of names")
     return value
 
 
@@ -1012,9 +1014,9 @@ def find_roles(
     given = dict.fromkeys(ROLES) | dict(target=target, qid=qid) | others
     for role, column in given.items():
         if not (column is None or isinstance(column, str)):
-            raise ArgumentError(f"{role} is {shown(column)}", "the name of a column")
-    drop = column_names("drop", drop)
-    features = None if features is None else column_names("features", features)
+            raise ArgumentError(f"{role} is {describe_value(column)}", "the name of a column")
+    drop = as_column_names("drop", drop)
+    features = None if features is None else as_column_names("features", features)
     _check_survival(source, given)
     roles, because = dict(given), {role: "given" for role, column in given.items() if column}
     if given["time"] is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.validation import as_ids, shown
+from ..base.validation import as_ids, describe_value
 from ..preferences.events import pairs_of
 from ..preferences.votes import Votes
 from .records import OF_ORDERS, VOTES, read_records
@@ -184,12 +184,14 @@ def days_of(column, said):
     return days
 
 
-def as_columns(argument, value):
+def as_column_list(argument, value):
     """Names of columns as a list: of one name, of a list, or of None."""
     found = [value] if isinstance(value, str) else [] if value is None else value
     is_list = isinstance(found, list | tuple) and (len(found) > 0 or value is None)
     if not (is_list and all(isinstance(name, str) and name for name in found)):
-        raise ArgumentError(f"{argument} is {shown(value)}", "the name of a column, or a list")
+        raise ArgumentError(
+            f"{argument} is {describe_value(value)}", "the name of a column, or a list"
+        )
     return list(found)
 
 

@@ -73,7 +73,7 @@ def write_frame(frame, file="-", formulas=True):
     """
     if str(file) == "-":
         if sys.stdout.isatty():
-            frame = _changed(frame, in_line)
+            frame = _change_text(frame, in_line)
         sys.stdout.write(frame.to_csv(index=False, lineterminator="\n"))
         return
     ending, packed = ending_of(file, TABLES)
@@ -82,12 +82,12 @@ def write_frame(frame, file="-", formulas=True):
         write_whole(file, lambda handle: frame.to_parquet(handle, index=False))
         return
     if not formulas:
-        frame = _changed(frame, lambda cell: f"'{cell}" if FORMULA.match(cell) else cell)
+        frame = _change_text(frame, lambda cell: f"'{cell}" if FORMULA.match(cell) else cell)
     text = frame.to_csv(index=False, sep=SEPARATORS[ending], lineterminator="\n")
     write_bytes(file, text.encode(), packed)
 
 
-def _changed(frame, change):
+def _change_text(frame, change):
     """Apply a function to the text in the cells and names of columns of a data frame."""
     of_text = lambda cell: change(cell) if isinstance(cell, str) else cell
     text = frame.select_dtypes(exclude=["number", "bool"])

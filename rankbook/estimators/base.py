@@ -41,7 +41,7 @@ from ..kernels.neighbours import SEARCHES
 from ..kernels.nystroem import RULES
 from ..metrics.models import with_advantages
 from ..metrics.pairs import disagreement
-from ..metrics.queries import RankedLists, UndefinedMetric, as_known
+from ..metrics.queries import RankedLists, UndefinedMetric, as_pair_target
 from ..metrics.scorers import refuse_without_ids
 from ..preferences.events import index_of, is_numbered
 from ..preferences.graph import Preferences, survival_target
@@ -53,7 +53,7 @@ from ..problems.scale import default_lam
 from ..selection.folds import BY
 from .calibration import PairProbabilities
 from .saving import Savable
-from .training import read_items, read_preferences, refuse_lengths
+from .training import read_given, read_items, refuse_lengths
 
 # %% ../../nbs/estimators/base.ipynb #bp01
 PreferencesLike = Preferences | ArrayLike | Any  # see as_preferences
@@ -519,7 +519,7 @@ class Ranker(PairProbabilities, Shown):
         """
         beside = dict(qid=qid, sample_weight=sample_weight)
         if preferences is not None:
-            y = read_preferences(preferences, X, ("orders", "pair features"), dict(y=y, **beside))
+            y = read_given(preferences, X, ("orders", "pair features"), dict(y=y, **beside))
             qid = sample_weight = None
         else:
             if y is None:
@@ -527,7 +527,7 @@ class Ranker(PairProbabilities, Shown):
             if (survival := survival_target(y, qid, sample_weight)) is not y:
                 refuse_without_ids(self, y, qid)
                 y, qid, sample_weight = survival, None, None
-            y = as_known(y, X, "y", "X", **beside)
+            y = as_pair_target(y, X, "y", "X", **beside)
             refuse_without_ids(self, y, qid)
         y, scores = with_advantages(self, y, np.asarray(self.predict(X)))
         return y, scores, qid, sample_weight

@@ -24,7 +24,7 @@ from ..base.tables import printable
 from ..base.validation import as_array, as_choice, as_matrix
 from ..kernels.kernel import item_distance, kernel_differences
 from ..kernels.linear_map import KernelFunction, LinearFunction
-from ..kernels.nystroem import NystroemFunction, projected
+from ..kernels.nystroem import NystroemFunction, project_items
 from ..kernels.objects import ObjectKernel
 from ..preferences.events import index_of, is_numbered
 from ..problems.certificate import Solution
@@ -186,7 +186,9 @@ class Asked:
     def coordinates(self):
         """The difference (p,) of the two items in the subspace of a function."""
         subspace = self.function.subspace
-        return projected(self.coefficient_differences()[0][None], subspace.factor, subspace.rule)[0]
+        return project_items(
+            self.coefficient_differences()[0][None], subspace.factor, subspace.rule
+        )[0]
 
     def terms(self):
         """Names, contributions and the rounding error of their sum."""

@@ -25,14 +25,14 @@ from ..base.validation import (
     as_flag,
     as_numbers,
     as_positive,
-    shown,
+    describe_value,
     unknown_name,
 )
-from ..data.vote_tables import VoteTable, as_columns, read_votes
+from ..data.vote_tables import VoteTable, as_column_list, read_votes
 from ..preferences.events import ids_of_preferences
 from ..preferences.names import similar_names
 from ..preferences.target import Target
-from ..preferences.votes import Votes, are_counts, ranked
+from ..preferences.votes import Votes, are_counts, dense_ranks
 from ..problems.scale import components
 from . import leaderboard_text
 from .saving import Savable
@@ -290,7 +290,13 @@ class Leaderboard(Savable):
 
     def _fit_votes(self, table):
         """Fit scores to votes of positive weight."""
-        from ..problems.votes import LEAST_PHI, covariance, fit_votes, resampled, within
+        from ..problems.votes import (
+            LEAST_PHI,
+            centre_groups,
+            covariance,
+            fit_votes,
+            refit_resampled,
+        )
 
         found, factor = table.votes, table.factor
         found = found.among(found.compared() > 0)
@@ -306,7 +312,7 @@ class Leaderboard(Savable):
                     f"pair_features has {name!r}, which is 0 in all votes", "a feature that varies"
                 )
         if by_unit := found.unit is not None:
-            number, names = ranked(found.unit)
+            number, names = dense_ranks(found.unit)
             if names.size < 2:
                 raise ArgumentError(f"unit is {self.unit!r} with one value", "at least two units")
             found = replace(found, unit=number)
@@ -345,10 +351,10 @@ class Leaderboard(Savable):
                 name = "laplace" if whole and not by_unit else "sandwich"
                 V = covariance(fit, chosen, found if name == "sandwich" else None)
                 return NormalErrors(V, found.freedom(), name)
-            moved = resampled(fit, found, self.n_draws, as_seed(self.random_state))
+            moved = refit_resampled(fit, found, self.n_draws, as_seed(self.random_state))
             n = found.n_items
             moved = moved[: n + fit.problem.k]
-            moved[:n] = within(moved[:n], fit.problem.group)
+            moved[:n] = centre_groups(moved[:n], fit.problem.group)
             share = r / (r - 1) if by_unit else 1.0  # a sample varies less about its own mean
             return DrawnErrors(
                 np.sqrt(share) * moved[np.r_[chosen, n : len(moved)]], found.freedom()
@@ -358,7 +364,7 @@ class Leaderboard(Savable):
         if self.errors_ is not None:
             self.notes_ += doubts(found.compared(), fit.problem.rank, fit.used, self.method)
         if by_unit:
-            name = " and ".join(as_columns("unit", self.unit)) or "unit"
+            name = " and ".join(as_column_list("unit", self.unit)) or "unit"
             said = f"votes of one {name} may depend on each other"
             self.notes_.insert(0, f"{said} ({r:,} of them)")
 
@@ -396,16 +402,20 @@ class Leaderboard(Savable):
             isinstance(name, str) for name in self.columns
         )
         if self.columns is not None and not is_dict:
-            raise ArgumentError(f"columns is {shown(self.columns)}", "a dict from str, or None")
+            raise ArgumentError(
+                f"columns is {describe_value(self.columns)}", "a dict from str, or None"
+            )
         for name in ("unit", "by", "date"):
-            as_columns(name, getattr(self, name))
+            as_column_list(name, getattr(self, name))
         if self.anchor is not None:
             is_pair = isinstance(self.anchor, tuple | list) and len(self.anchor) == 2
             if not (is_pair and isinstance(self.anchor[1], Real) and np.isfinite(self.anchor[1])):
-                raise ArgumentError(f"anchor is {shown(self.anchor)}", "a pair (name, number)")
+                raise ArgumentError(
+                    f"anchor is {describe_value(self.anchor)}", "a pair (name, number)"
+                )
         if not (isinstance(self.intervals, bool | list | tuple) or np.ndim(self.intervals) == 1):
             raise ArgumentError(
-                f"intervals is {shown(self.intervals)}", "a bool or a list of names"
+                f"intervals is {describe_value(self.intervals)}", "a bool or a list of names"
             )
         as_choice("ties", self.ties, ("half", "drop", "davidson", "refuse"))
         as_choice("method", self.method, ("laplace", "bootstrap"))
@@ -433,7 +443,7 @@ class Leaderboard(Savable):
     def _read(self, votes, unit):
         """The votes as :class:`VoteTable` or Orders."""
         if not isinstance(votes, Target):
-            units, by = as_columns("unit", self.unit), as_columns("by", self.by)
+            units, by = as_column_list("unit", self.unit), as_column_list("by", self.by)
             if unit is not None and units:
                 raise ArgumentError(f"unit is given and self.unit is {units!r}", "one of the two")
             more = dict(date=self.date, since=self.since, half_life=self.half_life, ties=self.ties)
@@ -472,7 +482,7 @@ class Leaderboard(Savable):
         """Fit the model of Plackett and Luce to orders."""
         from scipy.sparse import csr_array, eye_array
 
-        from ..problems.votes import within
+        from ..problems.votes import centre_groups
         from .order_intervals import (
             Units,
             match_prior,
@@ -506,13 +516,13 @@ class Leaderboard(Savable):
             model.set_params(lam=self.lam).fit(X, orders)
         self.lam_, self.phi_, self.certificate_ = model.lam_, 1.0, model.certificate_
         self.group_ = components((orders.item, n + orders.order), n + orders.n_orders)[:n]
-        self.score_, self.features_ = within(model.coef_, self.group_), ()
+        self.score_, self.features_ = centre_groups(model.coef_, self.group_), ()
         self.pair_scale_ = self.pair_coef_ = np.empty(0)
         rank = n - 1 - int(self.group_.max())
 
         def errors(chosen):
             solution, items, *_ = solution_of(model, X)
-            root = within(posterior_root(solution, items)[0], self.group_)
+            root = centre_groups(posterior_root(solution, items)[0], self.group_)
             used = rank - self.lam_ * np.vdot(root, root)
             self.notes_ += doubts(factor * compared, rank, used, self.method)
             if self.method == "laplace":
@@ -521,7 +531,7 @@ class Leaderboard(Savable):
             units = Units(orders, "vote" if is_counted else None)
             seed = as_seed(self.random_state)
             moved = resampled_scores(solution, items, units, self.n_draws, 1, seed)
-            return DrawnErrors((within(moved, self.group_) - self.score_[:, None])[chosen])
+            return DrawnErrors((centre_groups(moved, self.group_) - self.score_[:, None])[chosen])
 
         self._infer(compared, errors)
 

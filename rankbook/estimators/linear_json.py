@@ -36,11 +36,11 @@ def affine(step, d):
     return factor, -factor * centre
 
 
-def folded(model):
+def fold_scaling(model):
     """Return names (or None), weights (d,) and offset of a linear model of raw features."""
     model = getattr(model, "best_estimator_", model)  # best estimator of a search
     if isinstance(model, Pipeline):
-        names, weights, offset = folded(model[-1])
+        names, weights, offset = fold_scaling(model[-1])
         for _, step in reversed(model.steps[:-1]):
             factor, shift = affine(step, weights.size)
             weights, offset = weights * factor, offset + float(weights @ shift)
@@ -50,7 +50,7 @@ def folded(model):
             raise ArgumentError(
                 "model encodes text or gaps of a table", "a model of numbers without gaps"
             )
-        names, weights, offset = folded(model.model)
+        names, weights, offset = fold_scaling(model.model)
         weights = weights * model.factor
         return model.columns or names, weights, offset - float(weights @ model.centre)
     if not isinstance(model, Ranker | OnlineRankSVM):
@@ -107,7 +107,7 @@ def to_json(model: Any) -> str:
     >>> sorted(json.loads(text))
     ['names', 'offset', 'weights']
     """
-    names, weights, offset = folded(model)
+    names, weights, offset = fold_scaling(model)
     names = [f"x{j}" for j in range(weights.size)] if names is None else [str(n) for n in names]
     found = dict(names=names, weights=weights.tolist(), offset=float(offset))
     return json.dumps(found, allow_nan=False, ensure_ascii=False)

@@ -27,7 +27,7 @@ from ..base.validation import (
     as_items,
     as_positive,
     as_vector,
-    shown,
+    describe_value,
 )
 from ..kernels.items import dense
 from ..preferences.graph import Preferences
@@ -113,7 +113,7 @@ def as_average(name, value):
     """`value` if it says how to average."""
     if isinstance(value, bool) or isinstance(value, str) and value in ("plain", "suffix"):
         return value
-    raise ArgumentError(f"{name} is {shown(value)}", "True, False, 'plain' or 'suffix'")
+    raise ArgumentError(f"{name} is {describe_value(value)}", "True, False, 'plain' or 'suffix'")
 
 
 class OnlineEstimator(Shown):
@@ -218,7 +218,7 @@ class OnlineEstimator(Shown):
         return stream
 
 
-def read_weights(sample_weight, X, name="sample_weight"):
+def row_weights(sample_weight, X, name="sample_weight"):
     """Weights >= 0 of the rows of X, or None."""
     if sample_weight is None:
         return None
@@ -375,7 +375,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         whole = vstack(both, "csr") if any(map(issparse, both)) else np.concatenate(both)
         X, m = read_items(self, whole, stream is None), both[0].shape[0]
         stream = stream or self._start((1, X.shape[1]))
-        weight, margin = read_weights(weight, both[0], "weight"), read_margins(margin, m)
+        weight, margin = row_weights(weight, both[0], "weight"), read_margins(margin, m)
         total = float(m if weight is None else weight.sum())
         pairs = (np.arange(m), np.arange(m, 2 * m), weight, margin)
         sampler = stream[0].from_list(*pairs) if total else None
@@ -408,11 +408,11 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         stream = stream or self._start((1, X.shape[1]))
         if prefs.is_product:
             given = prefs.better_weight, prefs.worse_weight
-            both = [read_weights(each, X, "weight of items") for each in given]
+            both = [row_weights(each, X, "weight of items") for each in given]
             sampler = stream[0].from_scores(prefs.levels, *both)
             total = float(sampler.table.ends[-1])
         else:
-            weight = read_weights(prefs.weight, prefs.better, "weight of preferences")
+            weight = row_weights(prefs.weight, prefs.better, "weight of preferences")
             total, weight = float(weight.sum()), None if (weight == 1).all() else weight
             margin = read_margins(prefs.margin, len(prefs))
             sampler = stream[0].from_list(prefs.better, prefs.worse, weight, margin)
@@ -457,7 +457,7 @@ def as_classes(classes, known):
     return classes
 
 
-def class_numbers(y, classes):
+def class_indices(y, classes):
     """The number of the class of each example; a label that is none of them is an error."""
     try:
         number = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
@@ -578,7 +578,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         known = as_ids("y", y, n, "label")[0]
         check_classification_targets(y)
         classes = as_classes(classes if partial else known, stream and self.classes_)
-        number, weight, k = class_numbers(y, classes), read_weights(sample_weight, X), len(classes)
+        number, weight, k = class_indices(y, classes), row_weights(sample_weight, X), len(classes)
         margin = read_margins(margin, n)
         if self.fit_intercept:
             one = np.ones((n, 1))

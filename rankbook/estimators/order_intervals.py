@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import MINUTE, announce_time, require_memory, solvable, warn
-from ..base.ownership import locked
+from ..base.ownership import as_read_only
 from ..base.progress import for_worker, interruptible
 from ..base.tables import as_html, as_text
 from ..base.types import Items, Seed
@@ -206,7 +206,7 @@ class ScoreDraws:
             decided = np.where(exceeds, np.sign(difference), 0).astype(np.int8)
         reach = of_scores * self.width
         found = score, score - reach, score + reach, ranks(self.predicted), *rank_ends(sure)
-        return tuple(locked(each) for each in (*found, decided, self.group))
+        return tuple(as_read_only(each) for each in (*found, decided, self.group))
 
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi17
@@ -498,7 +498,7 @@ COMPILING = 10.0  # seconds of a first fit, of which compiled code may take most
 UNMOVED = 1e-6  # deviations up to this share of the largest score are rounding errors of solvers
 
 
-def refitted(problem, target):
+def replace_target(problem, target):
     """The problem with the same items and another target, preferences or orders."""
     options = dict(kernel=problem.kernel, penalty=problem.penalty)
     if isinstance(problem, RankSVMProblem):
@@ -525,7 +525,7 @@ def refits(problem, lam, X, units, seed, numbers):
         return np.hstack(parts)
     found = np.empty((X.shape[0], len(numbers)))
     for column, k in zip(found.T, numbers):
-        problem_of_draw = refitted(problem, units.weighted(units.drawn(seed, k)))
+        problem_of_draw = replace_target(problem, units.weighted(units.drawn(seed, k)))
         column[:] = solve(problem_of_draw, lam).predict(X)
     return found
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from ..base.errors import ArgumentError
 from ..base.estimator import ClassifierMixin
 from ..base.types import Items
-from ..base.validation import as_ids, as_numbers, as_vector, require_same_rows, shown
+from ..base.validation import as_ids, as_numbers, as_vector, describe_value, require_same_rows
 from ..metrics.cuts import LOSSES, best_cuts
 from .base import (
     Shown,
@@ -50,7 +50,7 @@ def as_ranker(name, value):
     methods = all(hasattr(value, method) for method in ("get_params", "fit", "predict"))
     if isinstance(value, type) or not methods or is_classifier(value) or is_clusterer(value):
         raise ArgumentError(
-            f"{name} is {shown(value)}",
+            f"{name} is {describe_value(value)}",
             "a ranker or a regressor, whose predict returns a score for each item",
         )
     return value

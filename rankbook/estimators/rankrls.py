@@ -90,7 +90,7 @@ def block_statistics(block, empty, query_weight=None):
     return merge_statistics(empty).add(X, block.y, block.qid, weight), facts
 
 
-def merged(first, second):
+def merge_facts(first, second):
     """Statistics and facts of the queries of both."""
     (one, here), (other, there) = first, second
     require_same([here[0], *there])
@@ -186,7 +186,7 @@ class RankRLSBase(Ranker):
                 "None with this graph",
             )
         options = empty, query_weight
-        found, facts = blocks.reduce(block_statistics, blocks.items, *options, combine=merged)
+        found, facts = blocks.reduce(block_statistics, blocks.items, *options, combine=merge_facts)
         facts = as_facts(facts)
         if not found.tells_apart:
             raise ArgumentError(

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import warn
-from ..base.ownership import locked
+from ..base.ownership import as_read_only
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_positive, as_vector
 from ..data.blocks import BlocksLike
@@ -35,7 +35,7 @@ from ..problems.ranksvm import (
     ProjectedProblem,
     RankSVMProblem,
     as_loss,
-    grown,
+    grow_basis,
 )
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
@@ -102,7 +102,7 @@ def plain_attributes(prefs, solution, extended, kernel):
             found["lowest_first_"] = True
         return found
     function, theta = extended.split(solution.function, kernel, prefs.n_items)
-    of_pairs = dict(pair_coef_=theta, pair_scale_=locked(feature_scale(prefs)))
+    of_pairs = dict(pair_coef_=theta, pair_scale_=as_read_only(feature_scale(prefs)))
     return fitted_attributes(solution, function) | of_pairs
 
 
@@ -363,7 +363,7 @@ class RankSVM(Ranker):
                     return solve(exact, lam, chosen, progress=self.progress)
 
                 projected = lambda problem: self._solve(problem, self.lam)
-                problem, solution, proven = grown(exact, projected, is_worth, whole)
+                problem, solution, proven = grow_basis(exact, projected, is_worth, whole)
             else:
                 problem = ProjectedProblem.of(exact, count)
         used = exact.n_items if problem is exact else len(problem.subspace.pivots)

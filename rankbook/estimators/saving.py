@@ -44,7 +44,7 @@ from ..paths.spectral import ManifoldPath, SpectralPath, WeightPath
 from ..problems.certificate import Certificate
 from ..problems.rayleigh import ClassPosterior
 from ..registry.plugins import HOME, find_record, get_solver
-from ..registry.solver import Solver, options_of
+from ..registry.solver import Solver, solver_options
 from ..selection.curve import ValidationCurve
 from .calibration import Isotonic
 
@@ -173,7 +173,7 @@ def named_solver(solver):
         )
     if cls is solver:
         return name
-    defaults, missing = options_of(cls)[0], object()
+    defaults, missing = solver_options(cls)[0], object()
     options = {k: getattr(solver, k, missing) for k in defaults}
     lost = [k for k, value in options.items() if value is missing]
     if lost:
@@ -350,7 +350,7 @@ def made_model(cls, params, fitted):
         public = name.isidentifier() and name.endswith("_") and not name.startswith("_")
         demand(public, f"{name!r} is no attribute of a fitted model")
     if fitted:
-        check_attributes(model, fitted)
+        check_fitted(model, fitted)
         if "certificate_" in fitted:  # files of version 0.1 lack lam_
             fitted = dict(lam_=fitted["certificate_"].lam) | fitted
         vars(model).update(fitted)
@@ -360,7 +360,7 @@ def made_model(cls, params, fitted):
     return model
 
 
-def check_attributes(model, fitted):
+def check_fitted(model, fitted):
     """Raise a ValueError unless the fitted attributes suffice for predictions."""
     link = fitted.get("calibration_", Sigmoid())
     demand(isinstance(link, Sigmoid | Isotonic), "calibration_ is none")

@@ -15,7 +15,7 @@ from ..base.ownership import own
 from ..base.tables import refuse_unread
 from ..base.types import File
 from ..base.validation import as_items, as_matrix, as_vector, require_columns
-from ..data.split import standardised
+from ..data.split import standardise
 from ..preferences.events import index_of
 from .saving import SCALED_KIND, Savable, save_model
 
@@ -103,7 +103,7 @@ class ScaledModel:
             X_new = self.encoding.transform("X_new", X_new)
         X_new = (as_items if hasattr(X_new, "tocsr") else as_matrix)("X_new", X_new)
         require_columns("X_new", X_new, self.centre.size)
-        return standardised(taken_by(self.model, X_new), self.centre, self.factor)
+        return standardise(taken_by(self.model, X_new), self.centre, self.factor)
 
     def predict(self, X_new: ArrayLike) -> np.ndarray:
         """Prediction of the model for raw items X_new (p, d).

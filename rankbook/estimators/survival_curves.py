@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import require_memory
-from ..base.ownership import SetOnce, locked
+from ..base.ownership import SetOnce, as_read_only
 from ..base.validation import as_array, as_vector
 from ..metrics.survival import as_survival
 from ..preferences.graph import Preferences
@@ -89,9 +89,9 @@ class BaselineHazard(SetOnce):
         events = np.add.reduceat(y_true.choice_weight, groups[:-1])
         seen = events > 0
         first = groups[:-1][seen]
-        self.times = locked(y_true.survival["time"][y_true.item[first]])
+        self.times = as_read_only(y_true.survival["time"][y_true.item[first]])
         steps = np.log(events[seen]) - at_risk[first]
-        self.log_cumulative = locked(np.logaddexp.accumulate(steps))
+        self.log_cumulative = as_read_only(np.logaddexp.accumulate(steps))
 
     def __repr__(self) -> str:
         return f"BaselineHazard({self.times.size} times of events)"

@@ -22,14 +22,14 @@ from ..base.validation import (
     as_items,
     as_numbers,
     as_vector,
+    describe_value,
     refuse_text,
-    shown,
     text_in,
 )
 from ..data.blocks import BlocksLike
 from ..data.dask import DaskBlocks, dask_blocks, is_dask
 from ..kernels.objects import ObjectKernel
-from ..preferences.events import column_names, is_table
+from ..preferences.events import column_names, has_columns
 from ..preferences.graph import Preferences, as_preferences, survival_target
 from ..preferences.names import refuse_pair_features
 from ..preferences.sums import weighs_nothing
@@ -137,7 +137,7 @@ def read(  # noqa: PLR0913 -- the arguments of fit among them
         beside = dict(y=y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
         items = read_items(model, X, reset)
         refuse_huge("X", items)
-        target = read_preferences(preferences, X, takes, beside, partial)
+        target = read_given(preferences, X, takes, beside, partial)
         return TrainingData(items, target, target.queries)
     columns = "columns" in takes
     require_target(
@@ -178,7 +178,7 @@ def split_target(y, qid=None, sample_weight=None, preferences=None):
         return y, qid, sample_weight, preferences
     if (survival := survival_target(y, qid, sample_weight)) is not y:
         y, qid, sample_weight = survival, None, None
-    names = column_names(y) if is_table("y", y) else ()
+    names = column_names(y) if has_columns("y", y) else ()
     are_pairs = {"winner", "loser"} <= set(names)
     if not are_pairs and not isinstance(y, Target):
         if len(names) > 1 and (text := text_in(as_array("y", y))):
@@ -203,7 +203,7 @@ def split_target(y, qid=None, sample_weight=None, preferences=None):
     return y.scores, y.queries, y.better_weight, None
 
 
-def read_preferences(preferences, X, takes, beside, may_be_empty=False):
+def read_given(preferences, X, takes, beside, may_be_empty=False):
     """Preferences or orders between the rows of X, as passed, instead of what is `beside` them.
 
     Pairs are read by :func:`rankbook.preferences.graph.as_preferences`; `takes` as in :func:`read`.
@@ -273,7 +273,7 @@ def read_items(model, X, reset=True, least=1):
     takes, sparse = getattr(model, "takes", ()), get_tags(model).input_tags.sparse
     if (single := hasattr(X, "tocsr")) and not sparse and "sparse" in takes:
         raise ArgumentError(
-            f"X is a sparse matrix and kernel is {shown(kernel)}",
+            f"X is a sparse matrix and kernel is {describe_value(kernel)}",
             "kernel='linear' or a dense array",
         )
     if sparse and "float32" in takes:

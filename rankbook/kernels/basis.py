@@ -13,7 +13,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.numerics import pivoted_cholesky
-from ..base.ownership import locked, own
+from ..base.ownership import as_read_only, own
 from ..base.progress import interruptible
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_array, as_choice, as_count, as_items, as_matrix
@@ -119,9 +119,9 @@ class BasisMap(KernelMap):
         """
         if self.is_narrow:
             squares = np.maximum(self.basis_gram.diagonal(), np.finfo(float).tiny)
-            return locked((self.X**2 / squares).max(axis=1))
+            return as_read_only((self.X**2 / squares).max(axis=1))
         if not self.is_centred:
-            return locked(kernel_diagonal(self.X, self.kernel))
+            return as_read_only(kernel_diagonal(self.X, self.kernel))
         return super().diagonal
 
     @cached_property
@@ -210,7 +210,7 @@ class BasisMap(KernelMap):
             f"the kernel of {self.n_items:,} items and {self.landmarks.shape[0]:,} of the basis",
             "use a smaller basis",
         )
-        return locked(self.columns(slice(None)))
+        return as_read_only(self.columns(slice(None)))
 
     @cached_property
     def basis_gram(self) -> np.ndarray:
@@ -251,13 +251,13 @@ class BasisMap(KernelMap):
             rounding = 8 * max(marks.shape) * np.finfo(float).eps
             are_known = np.linalg.norm(rest, axis=0).max() <= rounding * np.sqrt(square.max())
         if are_known:
-            return locked(np.zeros(self.n_items))
+            return as_read_only(np.zeros(self.n_items))
         # the error of the solve grows as the smallest pivot falls
         worst = np.sqrt(self.basis_gram.diagonal().max()) / C.diagonal().min()
         error = 8 * np.finfo(float).eps * max(1.0, worst) * square
         for items in item_blocks(self):
             square[items] -= np.sum(self.coordinates(self.columns(items).T) ** 2, axis=0)
-        return locked(np.sqrt(np.maximum(0.0, square) + error))
+        return as_read_only(np.sqrt(np.maximum(0.0, square) + error))
 
 
 # %% ../../nbs/kernels/basis.ipynb #c016

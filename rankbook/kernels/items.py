@@ -7,7 +7,7 @@ import copy
 
 import numpy as np
 
-from ..base.ownership import locked, own
+from ..base.ownership import as_read_only, own
 from .double_double import two_sum
 
 # %% ../../nbs/kernels/items.ipynb #c003a
@@ -67,7 +67,7 @@ def occurring(X):
     return np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
 
 
-def narrowed(X, columns):
+def used_columns(X, columns):
     """The columns (k,) of a CSR matrix, which include all its entries. O(nnz log k)."""
     shape = X.shape[0], columns.size
     return type(X)((X.data, np.searchsorted(columns, X.indices), X.indptr), shape=shape)
@@ -125,7 +125,7 @@ def centred_items(X):
     for i in rows:  # each block stays in the cache
         np.subtract(X[i], first, out=Z[i])
         Z[i] -= mean
-    return locked(Z), own(first + mean)
+    return as_read_only(Z), own(first + mean)
 
 
 def _centred_singles(X, columns=16):
@@ -142,7 +142,7 @@ def _centred_singles(X, columns=16):
         exact = ~error.any(axis=0)
         Z[:, j : j + columns][:, exact] = shifted[:, exact]
         offset[j : j + columns][exact] = near[0, exact]
-    return locked(Z), own(offset.astype(np.float64))
+    return as_read_only(Z), own(offset.astype(np.float64))
 
 
 def _centred_rows(X):
@@ -159,7 +159,7 @@ def _centred_rows(X):
         is_shifted = np.bincount(place, is_near, columns.size) == A.shape[0]
         offset[columns[is_shifted]] = first[is_shifted]
         moves = is_near & is_shifted[place]
-        A.data = locked(np.where(moves, A.data - base, A.data))
+        A.data = as_read_only(np.where(moves, A.data - base, A.data))
     return A, own(offset)
 
 
@@ -168,16 +168,16 @@ def own_rows(X):
     A = X.copy()
     A.sum_duplicates()
     for name in ("data", "indices", "indptr"):
-        setattr(A, name, locked(getattr(A, name)))
+        setattr(A, name, as_read_only(getattr(A, name)))
     return A
 
 
 # %% ../../nbs/kernels/items.ipynb #c011l
-def lent(X):
+def read_only_view(X):
     """Return a read-only view of an array or CSR matrix, without copying it."""
     if isinstance(X, np.ndarray):
-        return locked(X)
+        return as_read_only(X)
     A = copy.copy(X)
     for name in ("data", "indices", "indptr"):
-        setattr(A, name, locked(getattr(X, name)))
+        setattr(A, name, as_read_only(getattr(X, name)))
     return A

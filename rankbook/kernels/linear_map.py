@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory, solvable
-from ..base.ownership import SetOnce, locked, own
+from ..base.ownership import SetOnce, as_read_only, own
 from ..base.progress import interruptible
 from ..base.types import Items
 from ..base.validation import as_items, as_matrix, as_vector, require_columns
@@ -22,9 +22,9 @@ from .items import (
     centred_items,
     column_squares,
     dense,
-    lent,
     matvec,
     own_rows,
+    read_only_view,
     rmatvec,
     square_norms,
     storage_of,
@@ -121,7 +121,7 @@ class KernelFunction:
 
 
 # %% ../../nbs/kernels/linear_map.ipynb #c013
-def balanced(problem, coef):
+def balance(problem, coef):
     """Coefficients (n,) or (n, k) minus their mean if the problem is centred.
 
     The kernel matrix is then centred, so a constant added to all coefficients does not change their
@@ -135,10 +135,10 @@ def balanced(problem, coef):
     coef = coef if floats and len(coef) == n else as_vector("coef", coef, n)
     rounding = len(coef) * np.finfo(float).eps * np.abs(coef).sum(axis=0)
     mean = np.where(np.abs(coef.sum(axis=0)) > rounding, coef.mean(axis=0), 0.0)
-    return locked(coef - mean) if np.any(mean) else coef
+    return as_read_only(coef - mean) if np.any(mean) else coef
 
 
-def centred(problem, values):
+def subtract_mean(problem, values):
     """Subtract the mean from values (n,) or (n, k) of the items if the problem is centred."""
     return values - values.mean(axis=0) if problem.is_centred else values
 
@@ -148,7 +148,7 @@ def item_scores(problem, w):
 
     If the problem is centred, the scores have mean 0.
     """
-    return centred(problem, matvec(problem.X, w))
+    return subtract_mean(problem, matvec(problem.X, w))
 
 
 # %% ../../nbs/kernels/linear_map.ipynb #c014
@@ -191,7 +191,13 @@ class KernelMap(SetOnce):
         if copy and self.is_centred and self.is_factored:
             self.X, self.offset = centred_items(X)
         else:
-            self.X = lent(X) if not copy else own(X) if isinstance(X, np.ndarray) else own_rows(X)
+            self.X = (
+                read_only_view(X)
+                if not copy
+                else own(X)
+                if isinstance(X, np.ndarray)
+                else own_rows(X)
+            )
 
     @cached_property
     def gram(self) -> np.ndarray:
@@ -199,7 +205,9 @@ class KernelMap(SetOnce):
 
         If the kernel is linear, the methods of this class do not use this matrix.
         """
-        return locked((self.kernel.centred_gram if self.is_centred else self.kernel.gram)(self.X))
+        return as_read_only(
+            (self.kernel.centred_gram if self.is_centred else self.kernel.gram)(self.X)
+        )
 
     def __getstate__(self):
         return {k: v for k, v in self.__dict__.items() if k not in self.CACHED}
@@ -208,8 +216,8 @@ class KernelMap(SetOnce):
     def diagonal(self) -> np.ndarray:
         """Kernel (n,) of each item with itself."""
         if self.is_factored:
-            return locked(square_norms(self.X))
-        return locked(self.gram.diagonal().copy() if self.is_kept else self.tiles.diagonal())
+            return as_read_only(square_norms(self.X))
+        return as_read_only(self.gram.diagonal().copy() if self.is_kept else self.tiles.diagonal())
 
     @cached_property
     def has_weights(self) -> bool:
@@ -256,7 +264,7 @@ class KernelMap(SetOnce):
 
         O(n d) for a linear kernel, else O(n^2), or O(n^2 d) if K is not stored.
         """
-        return self.scores(self.project(balanced(self, v)) if self.has_weights else v)
+        return self.scores(self.project(balance(self, v)) if self.has_weights else v)
 
     def weights(self, coef: np.ndarray) -> np.ndarray | None:
         """Compute the weights w (d,) of the linear function f(x) = w'x from its coefficients.
@@ -265,7 +273,7 @@ class KernelMap(SetOnce):
         """
         if self.coef_is_weights:
             return coef
-        return rmatvec(self.landmarks, balanced(self, coef)) if self.is_factored else None
+        return rmatvec(self.landmarks, balance(self, coef)) if self.is_factored else None
 
     def position(
         self, coef: np.ndarray | None = None, weights: np.ndarray | None = None
@@ -311,7 +319,7 @@ class KernelMap(SetOnce):
     def evaluate(self, p: np.ndarray) -> tuple[np.ndarray, float]:
         """Compute the scores of the items and the squared norm of a function at a position."""
         f = self.scores(p)
-        return f, float(np.sum(p * p if self.has_weights else balanced(self, p) * f))
+        return f, float(np.sum(p * p if self.has_weights else balance(self, p) * f))
 
     def square(self, p: np.ndarray) -> float:
         """Squared norm of a function at a position."""
@@ -380,7 +388,7 @@ class KernelMap(SetOnce):
 
     def expansion(self, coef: np.ndarray, items: np.ndarray) -> KernelFunction:
         """Return the :class:`KernelFunction` with coefficients of the given items."""
-        coef = balanced(self, coef)
+        coef = balance(self, coef)
         used = coef.reshape(len(coef), -1).any(axis=1)
         items = items[used]
         kept = None if self.kernel.name == "precomputed" else own(self.X[items])
@@ -392,7 +400,7 @@ class KernelMap(SetOnce):
 
         The function is f(x) = sum_i coef_i k(x, x_i), or coef'x with the L1 penalty or with sign
         constraints. If only differences of f matter, the mean of the coefficients is subtracted
-        first; see :func:`balanced`.
+        first; see :func:`balance`.
 
         For a precomputed kernel, X_new is the kernel (p, n) between new and training items.
         """
@@ -415,7 +423,7 @@ class KernelMap(SetOnce):
         The value is 1 for a column of zeros.
         """
         square = column_squares(self.X)
-        return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
+        return as_read_only(1 / np.sqrt(np.where(square > 0, square, 1.0)))
 
     @cached_property
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
@@ -428,7 +436,7 @@ class KernelMap(SetOnce):
         products = [rmatvec(self.X, item_scores(self, columns.T)) for columns in parts]
         M = unit[:, None] * np.hstack(products)
         with solvable("X'X"):
-            return tuple(locked(part) for part in np.linalg.eigh((M + M.T) / 2))
+            return tuple(as_read_only(part) for part in np.linalg.eigh((M + M.T) / 2))
 
     @cached_property
     def null_space(self) -> np.ndarray:
@@ -440,17 +448,17 @@ class KernelMap(SetOnce):
         X, unit, (n, d) = self.X, self.feature_units, self.X.shape
         places = np.unique(np.linspace(0, n - 1, min(n, 3 * d)).astype(np.intp))
         rows = dense(X[places])
-        S, none = centred(self, rows * unit), d * np.finfo(float).eps
+        S, none = subtract_mean(self, rows * unit), d * np.finfo(float).eps
         with suppress(np.linalg.LinAlgError):  # the usual case
             if np.linalg.cholesky(S.T @ S).diagonal().min(initial=1.0) > 1e-3:
-                return locked(np.empty((d, 0)))
+                return as_read_only(np.empty((d, 0)))
         values, V = np.linalg.eigh(S.T @ S)
         N = unit[:, None] * V[:, values <= none]
         if N.size and n > len(rows):
-            S = centred(self, matvec(X, N))
+            S = subtract_mean(self, matvec(X, N))
             values, V = np.linalg.eigh(S.T @ S)
             N = N @ V[:, values <= none]
-        return locked(np.linalg.qr(N)[0])
+        return as_read_only(np.linalg.qr(N)[0])
 
     def coefficients(self, w: np.ndarray) -> np.ndarray:
         """Compute the shortest coefficients (n,) or (n, k) for weights w (d,) or (d, k).
@@ -472,7 +480,7 @@ def least_coefficients(problem, w):
     """
     X, unit, d = problem.X, problem.feature_units, problem.X.shape[1]
     if d > LARGEST_MATRIX:
-        return _iterated(problem, w)
+        return _least_by_lsqr(problem, w)
     values, V = problem.moments
     kept = values > d * np.finfo(float).eps * values.max(initial=0.0)
     column = lambda v, like: v.reshape(-1, *[1] * (like.ndim - 1))  # for one vector or several
@@ -484,16 +492,16 @@ def least_coefficients(problem, w):
     return coef + item_scores(problem, inverse(w - rmatvec(X, coef)))
 
 
-def _iterated(problem, w):
+def _least_by_lsqr(problem, w):
     """Compute :func:`least_coefficients` by LSQR."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 
     if w.ndim > 1:
-        return np.column_stack([_iterated(problem, column) for column in w.T])
+        return np.column_stack([_least_by_lsqr(problem, column) for column in w.T])
     X, unit = problem.X, problem.feature_units
     rows = LinearOperator(
         X.shape[::-1],
-        matvec=lambda v: unit * rmatvec(X, centred(problem, v.ravel())),
+        matvec=lambda v: unit * rmatvec(X, subtract_mean(problem, v.ravel())),
         rmatvec=lambda u: item_scores(problem, unit * u.ravel()),
     )
     return lsqr(rows, unit * w, atol=1e-15, btol=1e-15, iter_lim=2000)[0]

@@ -13,7 +13,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, warn, within_memory
 from ..base.numerics import pivoted_cholesky
-from ..base.ownership import SetOnce, locked
+from ..base.ownership import SetOnce, as_read_only
 from ..base.progress import interruptible
 from ..base.types import KernelLike, Seed
 from ..base.validation import as_choice, as_count, as_matrix
@@ -153,7 +153,7 @@ def drawn_pivots(X, p, kernel, rng):
     return chosen, corner
 
 
-def projected(K, factor, rule=None):
+def project_items(K, factor, rule=None):
     """Compute the features (m, p) of items, C^-1 k for each row k of their kernel with the pivots.
 
     O(m p^2). For the rule "pca" the pivots are all n items and the features K @ factor, O(m n p).
@@ -195,7 +195,7 @@ def greedy_pivots(X, p, kernel):
             own = slice(start, start + rows)
             K = kernel.cross(X[own], X[new])
             K -= F[own, :k] @ C[:, :k].T
-            F[own, k : k + len(new)] = projected(K, C[:, k:])
+            F[own, k : k + len(new)] = project_items(K, C[:, k:])
             left[own] -= np.square(F[own, k : k + len(new)]).sum(axis=1)
         pivots = np.r_[pivots, new]
     return pivots, F[:, : pivots.size]
@@ -273,7 +273,7 @@ def find_subspace(X, p, kernel, rule, rng):
         pivots, factor = drawn_pivots(X, p, kernel, rng)
         F, rows = np.empty((len(X), len(pivots))), max(1, BLOCK // max(1, len(pivots)))
         for items in (slice(i, i + rows) for i in range(0, len(X), rows) if len(pivots)):
-            F[items] = projected(kernel.cross(X[items], X[pivots]), factor)
+            F[items] = project_items(kernel.cross(X[items], X[pivots]), factor)
         return pivots, factor, F
     if rule == "greedy" and len(X) >= MANY and kernel.name in ("linear", "rbf", "poly"):
         pivots, F = greedy_pivots(X, p, kernel)
@@ -368,7 +368,7 @@ class NystroemMap(SetOnce):
         self.trace = float(kernel_diagonal(X, self.kernel).sum())
         rng = np.random.default_rng(as_seed(random_state))
         self.pivots, self.factor, self.features = map(
-            locked, find_subspace(X, p, self.kernel, pivots, rng)
+            as_read_only, find_subspace(X, p, self.kernel, pivots, rng)
         )
         self.n_items, kept = len(X), float(np.sum(self.features**2))
         self.residual = max(0.0, 1.0 - kept / self.trace) if self.trace else 0.0
@@ -382,7 +382,7 @@ class NystroemMap(SetOnce):
                 f"n_components is reduced from {p} to {k}: "
                 f"that is what the kernel of the {len(X)} items spans, to rounding."
             )
-        self.landmarks = None if self.kernel.name == "precomputed" else locked(X[self.pivots])
+        self.landmarks = None if self.kernel.name == "precomputed" else as_read_only(X[self.pivots])
         if self.kernel.function:
             self.kernel.gram(self.landmarks)  # raises an error if the callable is not a kernel
 
@@ -397,14 +397,14 @@ class NystroemMap(SetOnce):
             # scikit-learn's kernels take no empty matrix
             if len(X_new) == 0 and X_new.shape[1] == self.landmarks.shape[1]:
                 return np.empty((0, self.factor.shape[1]))
-            return projected(self.kernel.cross(X_new, self.landmarks), self.factor, self.rule)
+            return project_items(self.kernel.cross(X_new, self.landmarks), self.factor, self.rule)
         if X_new.shape[1] != self.n_items:
             raise ArgumentError(
                 f"X_new has shape {X_new.shape}",
                 f"shape (m, {self.n_items}) for a precomputed kernel, a column for each "
                 "training item",
             )
-        return projected(X_new[:, self.pivots], self.factor, self.rule)
+        return project_items(X_new[:, self.pivots], self.factor, self.rule)
 
     def expansion(self, w: np.ndarray) -> np.ndarray:
         """Compute coefficients beta (p,) or (p, k) from weights w (p,) or (p, k). O(p^2).

@@ -14,12 +14,12 @@ from ..base.errors import ArgumentError, a_type
 from ..base.limits import require_memory
 from ..base.ownership import own
 from ..base.types import KernelLike
-from ..base.validation import as_count, as_matrix, is_iterable, require_columns, shown
+from ..base.validation import as_count, as_matrix, describe_value, is_iterable, require_columns
 from .kernel import Kernel, check_gram
 
 
 # %% ../../nbs/kernels/objects.ipynb #o004
-def as_places(name, column, count):
+def as_object_numbers(name, column, count):
     """Return a column of items as integers (n,) between 0 and count - 1, after checking them."""
     numbers = np.asarray(column)
     bad = np.flatnonzero((numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= count))
@@ -41,7 +41,7 @@ class ObjectKernel:
                 "a function of two objects that returns a number",
             )
         if not is_iterable(objects):
-            raise ArgumentError(f"objects is {shown(objects)}", "a sequence of objects")
+            raise ArgumentError(f"objects is {describe_value(objects)}", "a sequence of objects")
         self.function, self.objects = function, list(objects)
         if not self.objects:
             raise ArgumentError("objects is empty", "at least one object")
@@ -60,7 +60,7 @@ class ObjectKernel:
     def numbers(self, X: np.ndarray) -> np.ndarray:
         """Check items X (n, 1), and return their numbers (n,)."""
         require_columns("X", X, 1)
-        return as_places("the number of an object", X[:, 0], len(self.objects))
+        return as_object_numbers("the number of an object", X[:, 0], len(self.objects))
 
     def value(self, i: int, j: int) -> float:
         """Call the function for the objects with two numbers, and check the value."""
@@ -150,7 +150,7 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
 
 
 # %% ../../nbs/kernels/objects.ipynb #j004
-def same(X, Z):
+def equal_rows(X, Z):
     """Return a matrix (n, p): 1 if a row of X (n, d) equals a row of Z (p, d), else 0."""
     out = np.ones((len(X), len(Z)))
     for one, other in zip(X.T, Z.T):
@@ -163,7 +163,7 @@ def as_factor(name, kernel):
     if isinstance(kernel, Kernel) and kernel.name != "precomputed":
         return kernel
     if isinstance(kernel, str) and kernel == "identity":
-        return Kernel(same)
+        return Kernel(equal_rows)
     if isinstance(kernel, str) and kernel == "precomputed":
         raise ArgumentError(
             f"{name} is 'precomputed'", "the matrix itself, and numbers of its rows as items"
@@ -182,7 +182,9 @@ def factor_values(name, factor, X, Z):
             f"{name} is a matrix and its items have {X.shape[1]} columns",
             "one column, the number of a row of the matrix",
         )
-    rows, columns = (as_places(f"the number in {name}", A[:, 0], len(factor)) for A in (X, Z))
+    rows, columns = (
+        as_object_numbers(f"the number in {name}", A[:, 0], len(factor)) for A in (X, Z)
+    )
     return factor[np.ix_(rows, columns)]
 
 

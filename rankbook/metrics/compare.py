@@ -20,10 +20,10 @@ from ..preferences.missed_pairs import tie
 from .queries import (
     RULES,
     as_grades,
-    as_known,
+    as_pair_target,
+    find_metric,
     mean_over_queries,
-    measured,
-    named,
+    query_lists,
 )
 
 
@@ -47,13 +47,13 @@ def query_values(metric, y_true, scores, qid, sample_weight, empty, options):
     weight : ndarray of shape (q,)
         Positive weights of the queries; ones if the metric weighs items.
     """
-    metric, options = named(metric, options)
+    metric, options = find_metric(metric, options)
     if metric in RULES and RULES[metric].pooled:
         raise ArgumentError(
             f"metric is {metric.__name__}, a mean over preferences",
             "a mean over queries, as pair_accuracy",
         )
-    found = [measured(metric, y_true, s, qid, sample_weight, empty, options) for s in scores]
+    found = [query_lists(metric, y_true, s, qid, sample_weight, empty, options) for s in scores]
     values, weight = np.array([each[1] for each in found]), found[0][2]
     weight = np.ones(values.shape[1]) if weight is None else weight
     kept = ~np.isnan(values).any(axis=0) & (weight > 0)
@@ -427,7 +427,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
     words = {name: f"b[{name!r}]" if isinstance(b, dict) else "b" for name in others}
     beside = {words[name]: one for name, one in others.items()}
     beside |= dict(qid=qid, sample_weight=sample_weight)
-    y_true = as_known(y_true, a, of="a", **beside)
+    y_true = as_pair_target(y_true, a, of="a", **beside)
     n = as_grades(y_true)[0].size
     scores = [as_vector("a", a, n)]
     scores += [as_vector(words[name], one, n) for name, one in others.items()]

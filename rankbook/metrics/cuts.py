@@ -14,7 +14,7 @@ from .queries import UndefinedMetric, as_tie_tol, refuse_swapped
 
 
 # %% ../../nbs/metrics/cuts.ipynb #q005
-def level_table(scores, number, k, weight, tie_tol):
+def chain_levels(scores, number, k, weight, tie_tol):
     """Compute the weight of each level in each chain of ties, and the places between chains.
 
     Parameters
@@ -48,7 +48,7 @@ def best_places(table, loss):
     Parameters
     ----------
     table : ndarray of shape (m, k)
-        Weights, from :func:`level_table`.
+        Weights, from :func:`chain_levels`.
     loss : ndarray of shape (k, k)
         ``loss[r, l]`` is the loss of assigning level l to an item of level r.
 
@@ -149,7 +149,7 @@ def best_cuts(
         )
     weight = np.ldexp(weight[there], -np.frexp(weight.max())[1])  # exact, and nothing overflows
     present, number = np.unique(number[there], return_inverse=True)
-    table, places = level_table(scores[there], number, present.size, weight, tie_tol)
+    table, places = chain_levels(scores[there], number, present.size, weight, tie_tol)
     cuts = places[best_places(table, build(levels[present]))]
     below = np.isin(np.arange(levels.size - 1), present).cumsum()  # present levels below each cut
     return np.r_[-np.inf, cuts, np.inf][below]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.validation import as_choice, as_count, as_positive
-from .queries import RankedLists, as_places, averaged, counted_by, running
+from .queries import RankedLists, as_depth, average_queries, counted_by, running
 
 
 # %% ../../nbs/metrics/graded.ipynb #c054
@@ -39,7 +39,7 @@ def gains(lists, gain):
 
 def _query_ndcg(lists, k=None, gain="exponential"):
     """Compute NDCG at k (q,) of each list; NaN if no grade is above 0."""
-    k, worth = as_places(k), gains(lists, gain)
+    k, worth = as_depth(k), gains(lists, gain)
     discount = 1 / np.log2(lists.place + 2)
     discount[lists.place >= (np.inf if k is None else k)] = 0
     ideal = worth[np.lexsort((-worth, lists.query))]
@@ -105,7 +105,7 @@ def ndcg(
     >>> round(ndcg([3, 0, 1], [0.9, 0.5, 0.1], k=2), 4)
     0.9173
     """
-    return averaged(ndcg, y_true, y_score, qid, sample_weight, empty, k=k, gain=gain)
+    return average_queries(ndcg, y_true, y_score, qid, sample_weight, empty, k=k, gain=gain)
 
 
 # %% ../../nbs/metrics/graded.ipynb #c062
@@ -173,11 +173,11 @@ def average_precision(
     >>> round(average_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]), 4)
     0.8333
     """
-    return averaged(average_precision, y_true, y_score, qid, sample_weight, empty)
+    return average_queries(average_precision, y_true, y_score, qid, sample_weight, empty)
 
 
 # %% ../../nbs/metrics/graded.ipynb #f05
-def _found(lists, k):
+def _expected_relevant(lists, k):
     """Compute the expected number (q,) of relevant items among the first k of each list.
 
     NaN if no item is relevant.
@@ -188,7 +188,11 @@ def _found(lists, k):
 
 
 # %% ../../nbs/metrics/graded.ipynb #f08
-@counted_by(lambda lists, k: _found(lists, k) / k, "a relevant item (y_true > 0)", name="precision")
+@counted_by(
+    lambda lists, k: _expected_relevant(lists, k) / k,
+    "a relevant item (y_true > 0)",
+    name="precision",
+)
 def precision_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -239,12 +243,12 @@ def precision_at_k(
     >>> precision_at_k([1, 0, 1, 1], [4, 3, 2, 1], k=2)
     0.5
     """
-    return averaged(precision_at_k, y_true, y_score, qid, sample_weight, empty, k=k)
+    return average_queries(precision_at_k, y_true, y_score, qid, sample_weight, empty, k=k)
 
 
 # %% ../../nbs/metrics/graded.ipynb #f10
 @counted_by(
-    lambda lists, k: _found(lists, k) / lists.total((lists.grade > 0) * 1.0),
+    lambda lists, k: _expected_relevant(lists, k) / lists.total((lists.grade > 0) * 1.0),
     "a relevant item (y_true > 0)",
     name="recall",
 )
@@ -298,7 +302,7 @@ def recall_at_k(
     >>> recall_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2)
     0.5
     """
-    return averaged(recall_at_k, y_true, y_score, qid, sample_weight, empty, k=k)
+    return average_queries(recall_at_k, y_true, y_score, qid, sample_weight, empty, k=k)
 
 
 # %% ../../nbs/metrics/graded.ipynb #h05
@@ -367,7 +371,7 @@ def hit_rate_at_k(
     >>> hit_rate_at_k([0, 1, 0, 0, 0, 1], [3, 2, 1, 3, 2, 1], [1, 1, 1, 2, 2, 2], k=2)
     0.5
     """
-    return averaged(hit_rate_at_k, y_true, y_score, qid, sample_weight, empty, k=k)
+    return average_queries(hit_rate_at_k, y_true, y_score, qid, sample_weight, empty, k=k)
 
 
 # %% ../../nbs/metrics/graded.ipynb #b05
@@ -380,7 +384,7 @@ def _as_persistence(p):
 
 def _query_rbp(lists, k=None, p=0.8):
     """Compute rank-biased precision (q,) of each list; NaN without a relevant item."""
-    k, p, relevant = as_places(k), _as_persistence(p), lists.grade > 0
+    k, p, relevant = as_depth(k), _as_persistence(p), lists.grade > 0
     weight = (1 - p) * p**lists.place
     weight[lists.place >= (np.inf if k is None else k)] = 0
     found = lists.total(relevant * lists.shared(weight))
@@ -443,7 +447,9 @@ def rank_biased_precision(
     >>> round(rank_biased_precision([1, 0, 1], [3, 2, 1], p=0.5), 4)
     0.625
     """
-    return averaged(rank_biased_precision, y_true, y_score, qid, sample_weight, empty, k=k, p=p)
+    return average_queries(
+        rank_biased_precision, y_true, y_score, qid, sample_weight, empty, k=k, p=p
+    )
 
 
 # %% ../../nbs/metrics/graded.ipynb #e07
@@ -530,7 +536,7 @@ def _tied_stop(stop, worth, start, size):
 # %% ../../nbs/metrics/graded.ipynb #e13
 def _query_reciprocal_rank(lists, k=None):
     """Compute the reciprocal rank (q,) of each list; NaN if no item is relevant."""
-    k, relevant = as_places(k), lists.grade > 0
+    k, relevant = as_depth(k), lists.grade > 0
     if not relevant.size:
         return np.zeros(0)
     return np.where(lists.total(relevant), expected_stop(lists, relevant * 1.0, k), np.nan)
@@ -586,13 +592,13 @@ def reciprocal_rank(
     >>> reciprocal_rank([0, 1, 1, 0], [4, 3, 2, 1])
     0.5
     """
-    return averaged(reciprocal_rank, y_true, y_score, qid, sample_weight, empty, k=k)
+    return average_queries(reciprocal_rank, y_true, y_score, qid, sample_weight, empty, k=k)
 
 
 # %% ../../nbs/metrics/graded.ipynb #e18
 def _query_err(lists, k=None, max_grade=None):
     """Compute the expected reciprocal rank (q,) of each list; NaN if no grade is above 0."""
-    k = as_places(k)
+    k = as_depth(k)
     if max_grade is not None and as_positive("max_grade", max_grade) > 1000:
         raise ArgumentError(f"max_grade is {max_grade!r}", "a number up to 1000")
     highest = lists.grade.max(initial=0.0) if max_grade is None else max_grade
@@ -660,7 +666,9 @@ def err(
     >>> round(err([3, 0, 1], [0.9, 0.5, 0.1]), 4)
     0.8802
     """
-    return averaged(err, y_true, y_score, qid, sample_weight, empty, k=k, max_grade=max_grade)
+    return average_queries(
+        err, y_true, y_score, qid, sample_weight, empty, k=k, max_grade=max_grade
+    )
 
 
 # %% ../../nbs/metrics/graded.ipynb #o05
@@ -692,7 +700,7 @@ def expected_overlap(begin, size, depth):
 
 def _query_rbo(lists, k=None, p=0.9):
     """Compute rank-biased overlap (q,) of both orders of each list; NaN if all grades are equal."""
-    k, p = as_places(k), _as_persistence(p)
+    k, p = as_depth(k), _as_persistence(p)
     known = RankedLists(-lists.key, lists.grade, lists.query)
     begin, size = np.empty((2, 2, lists.grade.size), dtype=np.intp)
     for row, (one, items) in enumerate(((lists, slice(None)), (known, known.order))):
@@ -767,4 +775,6 @@ def rank_biased_overlap(
     >>> round(rank_biased_overlap([4, 3, 2, 1], [3, 4, 2, 1]), 4)
     0.9
     """
-    return averaged(rank_biased_overlap, y_true, y_score, qid, sample_weight, empty, k=k, p=p)
+    return average_queries(
+        rank_biased_overlap, y_true, y_score, qid, sample_weight, empty, k=k, p=p
+    )

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import taken_by
-from ..base.validation import shown
+from ..base.validation import describe_value
 from ..preferences.graph import Preferences
-from .queries import RULES, UndefinedMetric, metric_sums, named
+from .queries import RULES, UndefinedMetric, find_metric, metric_sums
 
 
 def ranker_of(model):
@@ -30,7 +30,7 @@ def ranker_of(model):
             return model
 
 
-def linked(metric, options, model):
+def add_link(metric, options, model):
     """Return the function of a metric and its options, among them the link of the model.
 
     An option `link` that is given is kept.
@@ -40,7 +40,7 @@ def linked(metric, options, model):
     ValueError
         If the metric needs probabilities and the model has none.
     """
-    metric, options = named(metric, options)
+    metric, options = find_metric(metric, options)
     if metric not in RULES or not RULES[metric].has_link or "link" in options:
         return metric, options
     ranker = ranker_of(model)
@@ -93,7 +93,7 @@ def with_advantages(model, y, scores, argument="y"):
 
 def measure_model(metric, model, y, scores, qid=None, sample_weight=None, **options):
     """Compute a metric of a model from its scores of items, with its pair features and its link."""
-    metric, options = linked(metric, options, model)
+    metric, options = add_link(metric, options, model)
     y, scores = with_advantages(model, y, scores)
     return metric(y, scores, qid, sample_weight, **options)
 
@@ -149,7 +149,7 @@ def over_blocks(
     >>> rb.metrics.over_blocks("ndcg@2", blocks, model)
     1.0
     """
-    named(metric, options)  # refuse a wrong name before any work
+    find_metric(metric, options)  # refuse a wrong name before any work
     if not hasattr(blocks, "reduce"):
         raise ArgumentError(
             f"blocks is {a_type(blocks)}",
@@ -157,7 +157,8 @@ def over_blocks(
         )
     if not callable(getattr(model, "predict", None)):
         raise ArgumentError(
-            f"model is {shown(model)}", "an estimator or a Solution, whose predict(X) gives scores"
+            f"model is {describe_value(model)}",
+            "an estimator or a Solution, whose predict(X) gives scores",
         )
     sums = blocks.reduce(block_sums, blocks.items, model, ((metric, options),), empty)
     return quotients(sums, ((metric, options),))[0]
@@ -190,7 +191,7 @@ def block_sums(block, model, metrics, empty="skip"):
         known = block.y, scores, block.qid, block.weight
     else:
         known = block.preferences(), scores
-    asked = (linked(each, more, model) for each, more in metrics)
+    asked = (add_link(each, more, model) for each, more in metrics)
     return tuple(metric_sums(each, *known, empty=empty, **more) for each, more in asked)
 
 
@@ -198,7 +199,7 @@ def quotients(sums, metrics):
     """Divide the sums of metrics over all blocks; UndefinedMetric if one has no query."""
     found = []
     for (total, number), (metric, options) in zip(sums, metrics):
-        rule = RULES.get(named(metric, options)[0])
+        rule = RULES.get(find_metric(metric, options)[0])
         if not number > 0:
             needs = "a value" if rule is None else rule.needs
             raise UndefinedMetric(

@@ -19,9 +19,9 @@ from ..preferences.missed_pairs import TIE_TOL, missed_share, pairs_by_query, ti
 from .queries import (
     UndefinedMetric,
     as_judged,
-    as_known,
+    as_pair_target,
     as_tie_tol,
-    averaged,
+    average_queries,
     counted_by,
     empty_value,
     refuse_beside_preferences,
@@ -179,9 +179,9 @@ def pair_accuracy(
     0.75
     """
     refuse_swapped(y_true, y_score)
-    y_true = as_known(y_true, y_score, qid=qid, sample_weight=sample_weight)
+    y_true = as_pair_target(y_true, y_score, qid=qid, sample_weight=sample_weight)
     if not isinstance(y_true, Preferences) or y_true.scores is not None:
-        return averaged(pair_accuracy, y_true, y_score, qid, sample_weight, empty)
+        return average_queries(pair_accuracy, y_true, y_score, qid, sample_weight, empty)
     fill = empty_value(empty)
     if not len(y_true) and fill == fill:  # not NaN
         return fill
@@ -252,7 +252,7 @@ def auc(
     0.875
     """
     refuse_swapped(y_true, y_score)
-    y_true = as_known(y_true, y_score, qid=qid, sample_weight=sample_weight)
+    y_true = as_pair_target(y_true, y_score, qid=qid, sample_weight=sample_weight)
     if isinstance(y_true, Preferences):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         prefs = y_true
@@ -268,7 +268,7 @@ def auc(
         if prefs.better_weight is not prefs.worse_weight:
             two = Preferences.from_scores(y_true, qid)
             two = two.item_weighted(prefs.better_weight, prefs.worse_weight)
-            return averaged(auc, two, y_score, None, None, empty)
+            return average_queries(auc, two, y_score, None, None, empty)
         sample_weight = prefs.better_weight
     values = np.unique(as_vector("y_true", y_true))
     if values.size > 2:
@@ -278,7 +278,7 @@ def auc(
             "at most two",
             "The order is (y_true, y_score); for graded y_true use disagreement.",
         )
-    return averaged(auc, y_true, y_score, qid, sample_weight, empty)
+    return average_queries(auc, y_true, y_score, qid, sample_weight, empty)
 
 
 # %% ../../nbs/metrics/pairs.ipynb #k05
@@ -344,4 +344,4 @@ def kendall_tau(
     >>> kendall_tau([1, 2, 3, 4, 5], [10, 30, 20, 40, 50])
     0.8
     """
-    return averaged(kendall_tau, y_true, y_score, qid, sample_weight, empty)
+    return average_queries(kendall_tau, y_true, y_score, qid, sample_weight, empty)

@@ -14,7 +14,7 @@ from scipy.special import expit, log_expit, ndtri
 
 from ..base.errors import ArgumentError
 from ..base.tables import as_html, as_text
-from ..base.validation import as_array, as_count, as_positive, as_vector, shown
+from ..base.validation import as_array, as_count, as_positive, as_vector, describe_value
 from ..preferences.graph import Preferences
 from .queries import (
     UndefinedMetric,
@@ -63,7 +63,7 @@ def as_link(link):
         return Sigmoid()
     if not callable(getattr(link, "probability", None)):
         raise ArgumentError(
-            f"link is {shown(link)}",
+            f"link is {describe_value(link)}",
             "'logistic', or an object with probability(difference), as model.link_",
         )
     p = as_vector("link", link.probability(np.array([-1.0, 0.0, 1.0])), 3)
@@ -203,7 +203,8 @@ def as_probabilities(y_true, proba, qid, sample_weight):
     """Return preferences and the predicted probability (m,) of each."""
     if not isinstance(y_true, Preferences):
         raise ArgumentError(
-            f"y_true is {shown(y_true)} and link is None", "a Preferences, a probability for each"
+            f"y_true is {describe_value(y_true)} and link is None",
+            "a Preferences, a probability for each",
         )
     refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     proba = as_vector("y_score", proba, len(y_true), minimum=0.0)

@@ -17,7 +17,7 @@ from ..base.validation import (
     require_same_rows,
     unknown_name,
 )
-from ..preferences.events import column_names, index_of, is_table
+from ..preferences.events import column_names, has_columns, index_of
 from ..preferences.graph import (
     Preferences,
     as_preferences,
@@ -168,7 +168,7 @@ def refuse_swapped(y_true, y_score):
             "The order is (y_true, y_score): what is known comes first.",
         )
     shape = as_array("y_score", y_score).shape
-    if len(shape) != 2 or isinstance(y_true, Target) or is_table("y_true", y_true):
+    if len(shape) != 2 or isinstance(y_true, Target) or has_columns("y_true", y_true):
         return
     if shape == as_array("y_true", y_true).shape:
         raise ArgumentError(
@@ -240,7 +240,7 @@ def split_metric(metric, k=None):
     return SYNONYMS.get(name, name), int(places)
 
 
-def named(metric, options=()):
+def find_metric(metric, options=()):
     """Return function and options of a metric: a function, or a name as "map" or ``"ndcg@10"``.
 
     Raises
@@ -286,7 +286,7 @@ def refuse_beside_preferences(**given):
             )
 
 
-def as_known(y_true, rows, argument="y_true", of="y_score", **others):
+def as_pair_target(y_true, rows, argument="y_true", of="y_score", **others):
     """Return preferences between rows if `y_true` contains pairs or survival times, else `y_true`.
 
     Orders are returned unchanged. `others` are further arguments with an entry for each row; see
@@ -297,7 +297,7 @@ def as_known(y_true, rows, argument="y_true", of="y_score", **others):
     if isinstance(y_true, Target):
         require_same_rows(**others)
         return y_true if index_of(rows) is None else of_rows(y_true, rows, argument, of)
-    if is_table(argument, y_true):
+    if has_columns(argument, y_true):
         are_pairs = len(column_names(y_true)) > 1
     else:
         found = as_array(argument, y_true)
@@ -313,7 +313,7 @@ def as_known(y_true, rows, argument="y_true", of="y_score", **others):
 def as_judged(y_true, y_score, qid=None, sample_weight=None):
     """Return the preferences of `y_true`, at least one, and scores (n,)."""
     refuse_swapped(y_true, y_score)
-    y_true = as_known(y_true, y_score, qid=qid, sample_weight=sample_weight)
+    y_true = as_pair_target(y_true, y_score, qid=qid, sample_weight=sample_weight)
     refuse_pair_features(
         y_true,
         "y_true",
@@ -457,18 +457,18 @@ def by_query(
     >>> by_query("ndcg@1", [0, 2, 1, 1], [3.0, 1.0, 2.0, 1.0], qid=["v", "v", "u", "u"])[1].tolist()
     [1.0, 0.0]
     """
-    metric, options = named(metric, options)
-    return measured(metric, y_true, y_score, qid, sample_weight, empty, options)[:2]
+    metric, options = find_metric(metric, options)
+    return query_lists(metric, y_true, y_score, qid, sample_weight, empty, options)[:2]
 
 
-def measured(metric, y_true, y_score, qid, weight, empty, options):
+def query_lists(metric, y_true, y_score, qid, weight, empty, options):
     """Return ids and values (q,) of :func:`by_query`, query weights or None, and ranked lists.
 
     The lists are None for a metric that is not of this package.
     """
     fill, rule = empty_value(empty), RULES.get(metric)
     refuse_swapped(y_true, y_score)
-    y_true = as_known(y_true, y_score, qid=qid, sample_weight=weight)
+    y_true = as_pair_target(y_true, y_score, qid=qid, sample_weight=weight)
     weighs = rule.weighs if rule else "queries"
     y_true, qid, weight, worse = as_grades(y_true, qid, weight, weighs)
     y_score = as_vector("y_score", y_score, y_true.size)
@@ -516,12 +516,12 @@ def mean_over_queries(values, needs, weight=None):
     return float(np.average(values[defined], weights=weight[defined] / weight[defined].max()))
 
 
-def averaged(metric, y_true, y_score, qid, sample_weight, empty, **options):
+def average_queries(metric, y_true, y_score, qid, sample_weight, empty, **options):
     """Average a metric of this package over queries.
 
     Raises the errors of :func:`by_query`, and UndefinedMetric if all queries are left out.
     """
-    found = measured(metric, y_true, y_score, qid, sample_weight, empty, options)
+    found = query_lists(metric, y_true, y_score, qid, sample_weight, empty, options)
     return mean_over_queries(found[1], RULES[metric].needs, found[2])
 
 
@@ -533,7 +533,7 @@ def as_tie_tol(tie_tol):
     return tie_tol
 
 
-def as_places(k):
+def as_depth(k):
     """Check the number of ranks that count: an integer >= 1, or None for all."""
     return None if k is None else as_count("k", k)
 
@@ -551,8 +551,10 @@ def metric_sums(metric, y_true, y_score, qid=None, sample_weight=None, *, empty=
     total, number : float
         Their quotient is the metric. For a mean over preferences, their sum and total weight.
     """
-    metric, options = named(metric, options)
-    _, values, weight, lists = measured(metric, y_true, y_score, qid, sample_weight, empty, options)
+    metric, options = find_metric(metric, options)
+    _, values, weight, lists = query_lists(
+        metric, y_true, y_score, qid, sample_weight, empty, options
+    )
     if lists is not None and RULES[metric].pooled:
         lost, whole = RULES[metric].pooled(lists, **options)
         return float(lost.sum()), float(whole.sum())

@@ -9,7 +9,7 @@ from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_ids
 from ..preferences.target import Target
 from .models import measure_model
-from .queries import RULES, as_known, named
+from .queries import RULES, as_pair_target, find_metric
 
 if TYPE_CHECKING:
     from pandas import Series
@@ -71,7 +71,7 @@ class QueryScorer:
         """Return the metric, with a sign such that greater is better."""
         if self.queries is not None:
             qid = self._looked_up(y_true)
-        y_true = as_known(y_true, X, "y", "X", qid=qid, sample_weight=sample_weight)
+        y_true = as_pair_target(y_true, X, "y", "X", qid=qid, sample_weight=sample_weight)
         refuse_without_ids(estimator, y_true, qid)
         scores = np.asarray(estimator.predict(X))
         given = self.metric, estimator, y_true, scores, qid, sample_weight
@@ -162,7 +162,7 @@ def scorer(
     >>> scorer("ndcg@10")
     scorer(ndcg, k=10)
     """
-    function, options = named(metric, options)
+    function, options = find_metric(metric, options)
     rule = RULES.get(function)
     if rule is None:
         raise ArgumentError(

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import announce_time
-from ..base.validation import as_array, as_vector, require_same_rows, shown
+from ..base.validation import as_array, as_vector, describe_value, require_same_rows
 from ..preferences.graph import Preferences, survival_target
 from ..preferences.missed_pairs import TIE_TOL, tie_ends
 from ..preferences.orders import Orders
@@ -36,7 +36,7 @@ def as_survival(argument, value, qid=None, sample_weight=None):
     found = survival_target(value, qid, sample_weight)
     if getattr(found, "survival", None) is None:
         raise ArgumentError(
-            f"{argument} is {shown(value)}",
+            f"{argument} is {describe_value(value)}",
             "rb.Preferences.from_survival(time, event), or a structured array of events and times",
         )
     if found.has_pair_weights:
@@ -259,7 +259,7 @@ def dynamic_auc(
     y_score = as_vector("y_score", y_score, prefs.n_items)
     times = as_vector("times", np.atleast_1d(as_array("times", times)))
     if not times.size or (np.diff(times) <= 0).any():
-        raise ArgumentError(f"times is {shown(times)}", "one time or more, rising")
+        raise ArgumentError(f"times is {describe_value(times)}", "one time or more, rising")
     order = np.argsort(y_score, kind="stable")
     time, event = (prefs.survival[name][order] for name in ("time", "event"))
     weight = patient_weights("y_true", prefs)[order]

@@ -10,7 +10,7 @@ from ..base.jit import inner
 
 # %% ../../nbs/paths/active_set.ipynb #c004
 @inner
-def entry(K, factored, a, b, c, d):
+def hessian_entry(K, factored, a, b, c, d):
     """The entry of H = P K P' for preferences (a, b) and (c, d); K is the factor X if `factored`.
 
     O(1), or O(d).
@@ -61,9 +61,9 @@ def new_row(K, factored, better, worse, A, n, j, L):
     a, b = better[j], worse[j]
     row = L[n]
     for p in range(n):
-        row[p] = entry(K, factored, better[A[p]], worse[A[p]], a, b)
+        row[p] = hessian_entry(K, factored, better[A[p]], worse[A[p]], a, b)
     forward(L, n, row)
-    diagonal = entry(K, factored, a, b, a, b)
+    diagonal = hessian_entry(K, factored, a, b, a, b)
     pivot = diagonal
     for p in range(n):
         pivot -= row[p] * row[p]
@@ -136,7 +136,7 @@ def copy_row(target, source, n):
 
 
 @inner
-def remove(A, n, r, L, q, cosines, sines):
+def remove_preference(A, n, r, L, q, cosines, sines):
     """Remove the preference at position r from the active set; return the new size.
 
     O((n - r)^2).

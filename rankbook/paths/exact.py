@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.ownership import SetOnce, locked, own
+from ..base.ownership import SetOnce, as_read_only, own
 from ..base.status import Status
 from ..base.tables import printable
 from ..base.types import File, Items
@@ -298,7 +298,7 @@ class SolutionPath:
     status : Status
         Why the path ends: "complete" (down to 0), "lam_min", "max_events", "interrupted",
         "rounding" (below the domain, double precision cannot represent the solution; see
-        :func:`trusted`) or "numerical" (another numerical problem). ``status.sentence``
+        :func:`accurate_part`) or "numerical" (another numerical problem). ``status.sentence``
         explains the status, and ``info["reason"]`` gives details of the last two.
     solver : str
         Name and version of the solver.
@@ -458,14 +458,14 @@ class RegularizationPath(SolutionPath):
         continuation: Any = None,
     ) -> None:
         super().__init__(problem, None, status, lam_end, info)
-        self.events, self.iterator = locked(events.view()), iterator
+        self.events, self.iterator = as_read_only(events.view()), iterator
         self.continuation = continuation
 
     @cached_property
     def breakpoints(self) -> np.ndarray:
         """Distinct lambdas (T,) of the events."""
         lams = self.events["lam"]
-        return locked(lams[np.r_[True, lams[1:] < lams[:-1]][: lams.size]])
+        return as_read_only(lams[np.r_[True, lams[1:] < lams[:-1]][: lams.size]])
 
     def read(self, lam: float) -> dict[str, Any]:
         """Coefficients and multipliers at lam."""
@@ -860,7 +860,7 @@ def measured_at(path, level):
 
 
 # %% ../../nbs/paths/exact.ipynb #c009
-def trusted(path):
+def accurate_part(path):
     """The path itself if its solutions are accurate down to its end, otherwise the accurate part.
 
     Parameters

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..base.errors import a_type
 from ..base.files import Storable, Unstorable, save_values
-from ..base.ownership import locked
+from ..base.ownership import as_read_only
 from ..base.status import Status
 from ..base.validation import as_positive
 from ..kernels.kernel import Kernel
@@ -192,7 +192,7 @@ def _orders(  # noqa: PLR0913 -- the parts of a file
         facts["items"] = tuple(items)
     if queries is not None:
         demand(are_indices(queries, n_items), "queries")
-        facts["queries"] = locked(queries)
+        facts["queries"] = as_read_only(queries)
     if time is not None:
         finite("time", time, (n_items,))
         demand(event.shape == (n_items,) and event.dtype == bool, "event")
@@ -250,7 +250,7 @@ def _labelled_parts(problem):
     return parts | kernel_parts(problem.kernel)
 
 
-def _labelled(kind, X, y, number, **options):
+def _label_problem(kind, X, y, number, **options):
     demand(isinstance(y, np.ndarray) and y.ndim == 1 and are_indices(number, y.size), "number")
     problem = kind(X, y[number], **_with_kernel(**options))
     demand(np.array_equal(problem.classes_, y), "classes are not those of the labels")
@@ -273,12 +273,14 @@ def _squares_parts(problem):
     return parts | (dict(graph="identity") if graph.kind == "identity" else dict(qid=graph.query))
 
 
-def _squares(X, offset, **options):
+def _square_parts(X, offset, **options):
     problem = RankRLSProblem(X, **_with_kernel(**options))
     if offset is None:
         return problem
     demand(problem.offset is not None, "offset")
-    return problem.replaced(X=locked(X), offset=finite("offset", offset, X.shape[1:]))  # centred
+    return problem.replaced(
+        X=as_read_only(X), offset=finite("offset", offset, X.shape[1:])
+    )  # centred
 
 
 def _subspace(**parts):
@@ -356,11 +358,11 @@ def storables():
         Storable(Orders, _orders_parts, _orders),
         Storable(NystroemMap, NystroemMap.__getstate__, _subspace),
         Storable(RankSVMProblem, _ranksvm_parts, _ranksvm),
-        Storable(RankRLSProblem, _squares_parts, _squares),
+        Storable(RankRLSProblem, _squares_parts, _square_parts),
         Storable(RayleighProblem, _rayleigh_parts, _rayleigh),
     ]
     kinds += [
-        Storable(kind, _labelled_parts, partial(_labelled, kind))
+        Storable(kind, _labelled_parts, partial(_label_problem, kind))
         for kind in (SVMProblem, MulticlassSVMProblem)
     ]
     kinds += [Storable(kind, _csr_parts, partial(_csr, kind)) for kind in (csr_array, csr_matrix)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.ownership import locked, own
+from ..base.ownership import as_read_only, own
 from ..base.status import Status
 from ..base.types import File
 from ..base.validation import as_positive
@@ -23,7 +23,7 @@ LAM_MIN_RATIO = 1e-4  # default end of a path, as a share of its first lambda
 
 # %% ../../nbs/paths/ranges.ipynb #rg007
 @dataclass(frozen=True)
-class Answer:
+class RangeAnswer:
     """Solution at one lambda, with the numbers that bound its gap at every other lambda.
 
     Attributes
@@ -71,7 +71,7 @@ class Answer:
 
 
 def answer_of(problem, lam, coef, width=0.0):
-    """The :class:`Answer` for weights (d,) of a linear function, or coefficients (n,).
+    """The :class:`RangeAnswer` for weights (d,) of a linear function, or coefficients (n,).
 
     Two products with K and a sum over the preferences.
     """
@@ -81,7 +81,7 @@ def answer_of(problem, lam, coef, width=0.0):
     slopes = exact if loss.is_smooth else sums.evaluate(f, loss.smoothed(width))
     norm = dual_norm(problem, slopes.score_gradient)
     slopes = replace(slopes, score_gradient=None, bands=None)
-    return Answer(lam, own(coef), width, max(0.0, square), exact.loss, slopes, norm)
+    return RangeAnswer(lam, own(coef), width, max(0.0, square), exact.loss, slopes, norm)
 
 
 # %% ../../nbs/paths/ranges.ipynb #rg011
@@ -138,15 +138,15 @@ def ranges(problem, top, lam_min, eps, solve_at, last=None, watch=lambda count, 
     problem : RankSVMProblem
     top, lam_min, eps : float > 0
     solve_at : callable
-        Takes lam and the last :class:`Answer` or None, and returns an Answer with a relative gap
-        of at most eps / 4.
-    last : Answer, optional
+        Takes lam and the last :class:`RangeAnswer` or None, and returns a `RangeAnswer` with a
+        relative gap of at most eps / 4.
+    last : RangeAnswer, optional
     watch : callable, optional
         Called with the number of solves and a text with the last lambda.
 
     Returns
     -------
-    answers : list of Answer
+    answers : list of RangeAnswer
     ends : ndarray
         One more number than answers. The last is lam_min, or a larger lambda if rounding errors
         keep the gap above eps.
@@ -178,7 +178,7 @@ def ranges(problem, top, lam_min, eps, solve_at, last=None, watch=lambda count, 
 
 
 # %% ../../nbs/paths/ranges.ipynb #rg014
-OWN = "lam", "width", "square", "loss", "correlation"  # numbers of an Answer in a file
+OWN = "lam", "width", "square", "loss", "correlation"  # numbers of a RangeAnswer in a file
 SUMMED = "loss", "margin", "square", "worst"  # numbers of its sums in a file
 
 
@@ -206,9 +206,9 @@ class RangePath(SolutionPath):
     """
 
     def __init__(self, problem, answers, ends, eps, lam_min, follower):
-        self.answers, self.ends, self.tol = tuple(answers), locked(ends), eps
+        self.answers, self.ends, self.tol = tuple(answers), as_read_only(ends), eps
         self.follower = follower  # the solver that `resume` calls
-        self.lams = locked(np.array([answer.lam for answer in answers]))
+        self.lams = as_read_only(np.array([answer.lam for answer in answers]))
         status = Status.LAM_MIN if ends[-1] <= lam_min else Status.NUMERICAL
         info = dict(solves=len(answers), eps=eps)
         super().__init__(problem, ends[:-1], status, float(ends[-1]), info)
@@ -290,13 +290,13 @@ class RangePath(SolutionPath):
         for coef, row in zip(weights, answers.tolist()):
             own_facts, sums = dict(zip(OWN, row)), dict(zip(SUMMED, row[len(OWN) :]))
             slopes = Sums(**sums, score_gradient=None, bands=None)
-            found.append(Answer(coef=coef, slopes=slopes, **own_facts))
+            found.append(RangeAnswer(coef=coef, slopes=slopes, **own_facts))
         lam_min = ends[-1] if facts["status"] == Status.LAM_MIN else 0.0
         return cls(problem, found, ends, eps, lam_min, follower)
 
 
 # %% ../../nbs/paths/ranges.ipynb #rg016
-def follow(problem, lam_min, eps, follower, watch=lambda count, lam: None):
+def follow_ranges(problem, lam_min, eps, follower, watch=lambda count, lam: None):
     """The :class:`RangePath` of a problem down to lam_min, by default `LAM_MIN_RATIO` of its first.
 
     Parameters

@@ -17,7 +17,7 @@ from .active_set import (
     forward,
     gather,
     new_row,
-    remove,
+    remove_preference,
     row_product,
 )
 
@@ -31,7 +31,7 @@ def apply_event(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be t
     if not enters:
         for p in range(n):
             if A[p] == j:
-                return remove(A, n, p, L, q, cosines, sines)
+                return remove_preference(A, n, p, L, q, cosines, sines)
         return n
     pivot, diagonal = new_row(K, factored, better, worse, A, n, j, L)
     if pivot <= 1e-13 * diagonal:

@@ -10,15 +10,15 @@ from ..base.numerics import refine
 from ..base.types import File
 from ..base.validation import as_items, as_positive, as_vector, require_columns
 from ..kernels.items import matvec, products, rmatvec
-from ..kernels.linear_map import LinearFunction, balanced
+from ..kernels.linear_map import LinearFunction, balance
 from ..problems.certificate import Solution
 from ..problems.rankrls import (
     RankRLSProblem,
     Spectrum,
     as_lambdas,
-    decomposed,
+    decompose,
+    drop_axis,
     normal_solver,
-    shaped,
 )
 from ..problems.rayleigh import RayleighProblem
 from .exact import SolutionPath
@@ -30,7 +30,7 @@ def refined_weights(problem, solve, lam):
     X, residual = problem.X, problem.target.residual
     step = lambda w: -(rmatvec(X, residual(matvec(X, w))) + lam * w)
     w = refine(solve, step, np.zeros((X.shape[1], problem.target.b.shape[1])), 3)
-    return shaped(problem, w)
+    return drop_axis(problem, w)
 
 
 def scale_of(values):
@@ -100,7 +100,7 @@ class SpectralPath(SolutionPath):
         problem, left = self.problem, self.spectrum.left
         if problem.weight_shape is not None:
             X_new = problem.design(as_items("X_new", X_new))  # avoids weights for all n functions
-            return products(X_new, problem.X) @ balanced(problem, left)
+            return products(X_new, problem.X) @ balance(problem, left)
         return problem.predict(left, X_new)
 
     def shares(self, lams):
@@ -109,7 +109,7 @@ class SpectralPath(SolutionPath):
 
     def coefs(self, lams):
         """Coefficients (len(lams), n) or (len(lams), n, k) at lambdas > 0, by one product."""
-        return shaped(self.problem, self.spectrum.grid(as_lambdas(lams)))
+        return drop_axis(self.problem, self.spectrum.grid(as_lambdas(lams)))
 
     def predictions(self, X_new, lams):
         """Scores of new items X_new (p, d) at several lambdas > 0.
@@ -118,7 +118,9 @@ class SpectralPath(SolutionPath):
         """
         grid = self.spectrum.grid(as_lambdas(lams)).transpose(1, 0, 2)  # (r, len(lams), k)
         scores = self.problem.predict(grid.reshape(len(grid), -1), X_new)
-        return shaped(self.problem, scores.reshape(len(scores), *grid.shape[1:]).transpose(1, 0, 2))
+        return drop_axis(
+            self.problem, scores.reshape(len(scores), *grid.shape[1:]).transpose(1, 0, 2)
+        )
 
     @classmethod
     def stored(cls, problem, facts, **parts):
@@ -196,7 +198,7 @@ class WeightPath(SpectralPath):
 
     def weights(self, lams):
         """Weights (len(lams), d) or (len(lams), d, k) at several lambdas > 0. O(d^2) for each."""
-        return shaped(self.problem, self.spectrum.grid(as_lambdas(lams)))
+        return drop_axis(self.problem, self.spectrum.grid(as_lambdas(lams)))
 
     def predictions(self, X_new, lams):
         """Scores of new items X_new (p, d) at several lambdas > 0.
@@ -205,13 +207,13 @@ class WeightPath(SpectralPath):
         """
         w = self.spectrum.grid(as_lambdas(lams))
         scores = LinearFunction(np.hstack(w)).predict(X_new)
-        return shaped(self.problem, np.stack(np.hsplit(scores, len(w))))
+        return drop_axis(self.problem, np.stack(np.hsplit(scores, len(w))))
 
 
 # %% ../../nbs/paths/spectral.ipynb #c004
 def lambda_path(problem):
     """The :class:`SpectralPath` of a RayleighProblem in lam, at its own manifold weight. O(p^3)."""
-    values, V = decomposed(problem.matrix.copy())
+    values, V = decompose(problem.matrix.copy())
     return SpectralPath(
         problem, Spectrum(V, values, V.T @ problem.mean_difference[:, None]), dict(along="lam")
     )

@@ -72,7 +72,7 @@ def plain(name):
     return str(name).replace("$", r"\$")
 
 
-def as_names(names, count, what):
+def tick_names(names, count, what):
     """Return `count` names: the given ones, or numbers from 0."""
     if names is None:
         return [str(i) for i in range(count)]

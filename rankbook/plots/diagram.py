@@ -6,7 +6,7 @@ from .axes import COLOURS
 LETTER, LINE, PAD, GAP = 0.085, 0.17, 0.13, 0.42  # inches
 
 
-def places(rows, width):
+def place_boxes(rows, width):
     """Place boxes: (x, y, width, height) of each name, with the centre (x, y), in inches.
 
     Parameters
@@ -60,7 +60,7 @@ def draw_diagram(rows, arrows, marked=(), width=5.6):
     Parameters
     ----------
     rows : list of list of str
-        Names of boxes, as in :func:`places`.
+        Names of boxes, as in :func:`place_boxes`.
     arrows : list of tuple of str
         Start and end of each arrow, and optionally the words beside it.
     marked : list of str, optional
@@ -82,7 +82,7 @@ def draw_diagram(rows, arrows, marked=(), width=5.6):
     -----
     Proportional to the number of boxes and arrows.
     """
-    boxes, height = places(rows, width)
+    boxes, height = place_boxes(rows, width)
     for name in [*(end for arrow in arrows for end in arrow[:2]), *marked]:
         if name not in boxes:
             raise ValueError(f"there is no box {name!r}; {', '.join(map(repr, boxes))} are.")

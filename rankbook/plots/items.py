@@ -14,7 +14,7 @@ from ..metrics.pairs import auc
 from ..metrics.probabilities import Reliability
 from ..metrics.queries import RankedLists
 from ..paths.exact import SolutionPath
-from .axes import COLOURS, SMALL, as_axes, as_names, plain, tex
+from .axes import COLOURS, SMALL, as_axes, plain, tex, tick_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +129,7 @@ def plot_decision(
     if lams.size == 0:
         raise ArgumentError("lams is empty", "at least one lambda")
     y = None if y is None else as_vector("y", y, len(X))
-    features = None if names is None else as_names(names, 2, "feature")
+    features = None if names is None else tick_names(names, 2, "feature")
     low, high = X.min(axis=0), X.max(axis=0)
     pad = np.where(high > low, 0.06 * (high - low), 0.5)
     first, second = (np.linspace(a, b, 64) for a, b in zip(low - pad, high + pad))
@@ -311,7 +311,7 @@ def plot_pair(
     from ..estimators.explain_pair import PairExplanation  # scikit-learn requires it
 
     require_kind("explanation", explanation, PairExplanation)
-    a, b = as_names(explanation.items if names is None else names, 2, "item")
+    a, b = tick_names(explanation.items if names is None else names, 2, "item")
     rows = [*explanation.rows(as_count("k", k)), ("f(a) - f(b)", explanation.difference)]
     values = np.array([value for _, value in rows])
     ax = as_axes(ax, (4.4, 0.9 + 0.24 * len(rows)))

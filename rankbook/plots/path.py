@@ -19,7 +19,7 @@ from ..paths.exact import (
     first_sets,
 )
 from ..paths.spectral import ManifoldPath
-from .axes import ABOVE, COLOURS, SMALL, as_axes, as_names, drawn_range, lambda_axis, plain, thin
+from .axes import ABOVE, COLOURS, SMALL, as_axes, drawn_range, lambda_axis, plain, thin, tick_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def _as_choice(which, size, what):
     return chosen
 
 
-def lambdas(path, n, high, low):
+def plotted_lambdas(path, n, high, low):
     """Return at most 2 n decreasing lambdas: n evenly spread ones, and breakpoints."""
     points = path.breakpoints
     points = points[(points <= high) & (points >= low)]
@@ -75,7 +75,7 @@ def _margin_curves(path, lams, which, names):
     scores = np.array([path.predict(problem.X[rows], lam).ravel() for lam in lams])
     scores = scores[:, where * classes + entries % classes] * (entries >= 0)
     count = problem.X.shape[0]
-    names, labels = as_names(_item_names(problem, names, count), count, "item"), []
+    names, labels = tick_names(_item_names(problem, names, count), count, "item"), []
     for k, l in zip(better.tolist(), worse.tolist()):
         if is_binary(problem):
             labels.append(names[max(k, l)])
@@ -113,7 +113,7 @@ def _number_curves(path, lams, which, names, weights=False):
     one, shape = "feature" if weights else what.partition(",")[0], table.shape[1:]
     if what == "item" and hasattr(problem, "prefs"):
         names = _item_names(problem, names, shape[0])
-    names, table = as_names(names, shape[0], one), table.reshape(len(table), -1)
+    names, table = tick_names(names, shape[0], one), table.reshape(len(table), -1)
     size = np.abs(table[-1])
     used = np.flatnonzero(size >= 1e-6 * size.max())  # the others are nearly 0
     if which is None:
@@ -227,7 +227,7 @@ def plot_path(
     points = path.breakpoints
     if not points.size and hasattr(path, "scale"):
         points = np.array(path.scale)[::-1]
-    lams = lambdas(path, as_count("n", n, 2), *drawn_range(points, path.domain[0]))
+    lams = plotted_lambdas(path, as_count("n", n, 2), *drawn_range(points, path.domain[0]))
     labels, values, title, axis, margins = DRAWN[what](path, lams, which, names)
     ax = as_axes(ax)
     # the vertical axis is linear up to a power of ten near unit, and logarithmic beyond

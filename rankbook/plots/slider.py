@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
-from ..base.ownership import SetOnce, locked
+from ..base.ownership import SetOnce, as_read_only
 from ..base.validation import as_matrix, as_numbers, as_positive, require_kind
 from ..kernels.kernel import item_distance
 from ..paths.exact import RegularizationPath, SolutionPath
 from ..paths.spectral import ManifoldPath
 from ..preferences.missed_pairs import PATH_TIE_TOL
 from ..selection.curve import ValidationCurve, order_changes
-from .axes import as_names, drawn_range, thin
-from .path import lambdas, spread_ranks
+from .axes import drawn_range, thin, tick_names
+from .path import plotted_lambdas, spread_ranks
 
 NODES, AGREE = 200, 1e-7  # on a page; largest deviation that counts as none
 
 
-def interpolated(lam, lams, scores):
+def interpolate(lam, lams, scores):
     """Interpolate scores (q, p) at the lambdas lam (q,), affine in 1 / lam between the nodes.
 
     The nodes lams (t,) decrease, their scores are (t, p), and lam lies between their ends.
@@ -38,7 +38,7 @@ def interpolated(lam, lams, scores):
 def deviations(lams, scores, nodes, at_nodes):
     """Return the deviation (t,) of scores (t, p) from interpolated ones, relative to their span."""
     span = np.ptp(scores, axis=1)
-    off = np.abs(interpolated(lams, nodes, at_nodes) - scores).max(axis=1)
+    off = np.abs(interpolate(lams, nodes, at_nodes) - scores).max(axis=1)
     return off / np.where(span > 0, span, 1.0)
 
 
@@ -80,7 +80,9 @@ def scores_along(path, items, high, low, lam):
     evenly spread lambdas and up to 300 breakpoints.
     """
     exact = isinstance(path, RegularizationPath) and path.iterator is not None
-    lams = np.array([high, lam, low]) if exact else np.r_[lambdas(path, READ, high, low), lam]
+    lams = (
+        np.array([high, lam, low]) if exact else np.r_[plotted_lambdas(path, READ, high, low), lam]
+    )
     lams = np.unique(lams)
     scores = np.array([as_scores(path, items, one) for one in lams])
     for at, rows in path.breakpoint_scores(items) if exact else ():  # lam f, up to a constant
@@ -130,7 +132,7 @@ def chosen_items(path, items, names, lam):
     own = getattr(getattr(problem, "prefs", None), "items", None)
     if names is None and not given and own is not None and len(own) == count:
         names = own
-    as_names(names, count, "item")  # refuses other names
+    tick_names(names, count, "item")  # refuses other names
     names = [str(name) for name in (range(count) if names is None else names)]
     if not given and count > MOST_ITEMS:
         which = spread_ranks(as_scores(path, X, lam), SOME_ITEMS)
@@ -297,7 +299,7 @@ class LambdaSlider(SetOnce):
         lams, scores, exact = scores_along(path, items, high, low, lam)
         nodes, error = choose_nodes(lams, scores, np.searchsorted(-lams, -lam))
         short = [[float(f"{value:.7g}") for value in row] for row in scores[nodes]]
-        self.lams, self.scores = locked(lams[nodes]), locked(np.array(short))
+        self.lams, self.scores = as_read_only(lams[nodes]), as_read_only(np.array(short))
         if not exact:  # scores between the nodes are read again
             lams = np.sqrt(self.lams[1:]) * np.sqrt(self.lams[:-1])
             scores = np.array([as_scores(path, items, one) for one in lams])
@@ -313,16 +315,16 @@ class LambdaSlider(SetOnce):
                 breaks = breaks[(breaks <= interval[0]) | (breaks >= interval[1])]
             ends = np.r_[high, breaks, low]
             values = curve.at(np.sqrt(ends[1:]) * np.sqrt(ends[:-1]))
-        self.breaks, self.values = locked(breaks), locked(values)
+        self.breaks, self.values = as_read_only(breaks), as_read_only(values)
         self.error, self.interval = error, interval
-        self.proven = locked(proven_order(path, items, *interval))
+        self.proven = as_read_only(proven_order(path, items, *interval))
 
     def at(self, lam: ArrayLike) -> np.ndarray:
         """Return scores (p,) at lam, or (q, p) at q lambdas, as the page computes them."""
         lam = as_numbers("lam", lam)
         for bad in lam[~((lam >= self.low) & (lam <= self.high))]:
             raise ArgumentError(f"lam is {bad}", f"{self.low!r} <= lam <= {self.high!r}")
-        return interpolated(np.ravel(lam), self.lams, self.scores).reshape(*lam.shape, -1)
+        return interpolate(np.ravel(lam), self.lams, self.scores).reshape(*lam.shape, -1)
 
     def order(self, lam: float) -> list[str]:
         """Return the names in their order at lam, the highest score first."""

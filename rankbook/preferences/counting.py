@@ -131,26 +131,26 @@ def shortfall(lower, upper):
 
 
 @inner
-def added(sums, weight, s):
+def add_score(sums, weight, s):
     """Add a score to the sums of w and w s; a negative weight removes it."""
     return plus(sums[0], (weight, 0.0)), plus(sums[1], product(weight, s))
 
 
 @inner
-def square_added(total, weight, s):
+def add_square(total, weight, s):
     """Add a score to the sum of w s^2; a negative weight removes it."""
     return plus(total, times(product(weight, s), (s, 0.0)))
 
 
 @inner
-def measured(sums, r):
+def difference_sum(sums, r):
     """Compute the sum of w (s - r) for r as (high, low)."""
     high, low = plus(sums[1], times((-r[0], -r[1]), sums[0]))
     return plus((high, 0.0), (low, 0.0))  # the high part may have cancelled
 
 
 @inner
-def grown(sums, d):
+def grow_sums(sums, d):
     """Update the sums of w, w t and w t^2 when every t grows by d >= 0."""
     m0, m1, m2 = sums
     more = d * m0[0]
@@ -178,14 +178,14 @@ def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):
     band, squares, passed = (empty[0], empty[0]), empty[0], empty
     for i in range(end - 1, middle - 1, -1):
         s, w = key[i], better[order[i]]
-        passed, at = grown(passed, at - s), s
+        passed, at = grow_sums(passed, at - s), s
         while last > first:
             t = shortfall(key[last - 1], s)
             if t < high:
                 break
             last -= 1
-            band = added(band, -worse[order[last]], key[last])
-            squares = square_added(squares, -worse[order[last]], key[last])
+            band = add_score(band, -worse[order[last]], key[last])
+            squares = add_square(squares, -worse[order[last]], key[last])
             passed = passed_by(passed, worse[order[last]], t)
         while first > begin:
             t = shortfall(key[first - 1], s)
@@ -193,8 +193,8 @@ def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):
                 break
             first -= 1
             if t < limit:
-                band = added(band, worse[order[first]], key[first])
-                squares = square_added(squares, worse[order[first]], key[first])
+                band = add_score(band, worse[order[first]], key[first])
+                squares = add_square(squares, worse[order[first]], key[first])
             else:
                 passed, last = passed_by(passed, worse[order[first]], t), first
         tape[i - begin, 0] = first - begin
@@ -206,8 +206,8 @@ def sweep_upper(key, order, better, worse, node, shape, gradient, totals, tape):
             steep, loss, square = slope * m1, slope / 2 * m2, slope * slope * m2
         if first < last:
             r = plus(plus((s, 0.0), (-1.0, 0.0)), (-low, 0.0))
-            line = measured(band, r)
-            curve = measured((line, measured((band[1], squares), r)), r)[0]
+            line = difference_sum(band, r)
+            curve = difference_sum((line, difference_sum((band[1], squares), r)), r)[0]
             steep += slope * line[0]
             loss += slope / 2 * curve
             square += slope * slope * curve
@@ -234,12 +234,12 @@ def sweep_lower(key, order, better, worse, node, shape, gradient, tape):
     band, passed = (empty[0], empty[0]), empty
     for i in range(begin, middle):
         s = key[i]
-        passed, at = grown(passed, s - at), s
+        passed, at = grow_sums(passed, s - at), s
         while first < last:
             t = shortfall(s, key[first])
             if t < high:
                 break
-            band = added(band, -better[order[first]], key[first])
+            band = add_score(band, -better[order[first]], key[first])
             passed = passed_by(passed, better[order[first]], t)
             first += 1
         while last < end:
@@ -247,7 +247,7 @@ def sweep_lower(key, order, better, worse, node, shape, gradient, tape):
             if t <= -low:
                 break
             if t < limit:
-                band = added(band, better[order[last]], key[last])
+                band = add_score(band, better[order[last]], key[last])
             else:
                 passed, first = passed_by(passed, better[order[last]], t), last + 1
             last += 1
@@ -256,14 +256,14 @@ def sweep_lower(key, order, better, worse, node, shape, gradient, tape):
         steep, rest = passed[1] if is_square else passed[0]
         steep = (steep + rest) * (slope if is_square else 1.0)
         if first < last:
-            steep -= slope * measured(band, plus(plus((s, 0.0), (1.0, 0.0)), (low, 0.0)))[0]
+            steep -= slope * difference_sum(band, plus(plus((s, 0.0), (1.0, 0.0)), (low, 0.0)))[0]
             steep += jump * band[0][0]
         gradient[order[i]] -= worse[order[i]] * steep
 
 
 # %% ../../nbs/preferences/counting.ipynb #c024
 @njit
-def block_loss(scores, better, worse, edges, nodes, shape, tape, items):
+def query_losses(scores, better, worse, edges, nodes, shape, tape, items):
     """Compute the loss of the queries of a block.
 
     Parameters

@@ -4,8 +4,8 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_array, as_choice, as_items, as_matrix, as_vector, index_of
-from .events import TIES, compared, numbered_votes, ranking_rows
-from .names import alike, as_names, column_names, column_of, is_table, rows_of
+from .events import TIES, numbered_votes, ordered_pairs, ranking_rows
+from .names import alike, as_names, column_names, column_of, has_columns, name_rows
 
 
 def win_pairs(wins, items=None):
@@ -20,7 +20,7 @@ def win_pairs(wins, items=None):
         `items`, the names of the items or None.
     """
     index = None
-    if is_table("wins", wins):
+    if has_columns("wins", wins):
         wins, index = _named_wins(wins)
     if not hasattr(wins, "tocsr"):
         wins = as_array("wins", wins)
@@ -34,10 +34,10 @@ def win_pairs(wins, items=None):
     if items is not None and isinstance(items, str):
         raise ArgumentError(f"items is {items!r}", "a sequence of names, one for each row of wins")
     if index is not None:
-        (rows,), n_items, known = rows_of(dict(wins=names), index if items is None else items)
+        (rows,), n_items, known = name_rows(dict(wins=names), index if items is None else items)
         better, worse = rows[better], rows[worse]
     else:
-        _, n_items, known = ([], n, None) if items is None else rows_of({}, items)
+        _, n_items, known = ([], n, None) if items is None else name_rows({}, items)
         if n_items != n:
             raise ArgumentError(f"items has {n_items} names", f"{n}, one for each row of wins")
     return (better, worse, n_items, weight), dict(items=known)
@@ -112,7 +112,7 @@ def count_votes(counts, *, first, second, wins_first, wins_second, tie, items, t
     They are returned as by :func:`rankbook.preferences.events.numbered_votes`. O(n + m).
     """
     as_choice("ties", ties, TIES)
-    if not is_table("counts", counts):
+    if not has_columns("counts", counts):
         raise ArgumentError(f"counts is {a_type(counts)}", "a data frame, or a dict of columns")
     sides = column_of(counts, "first", first, coded=True)
     m = sides.size
@@ -164,7 +164,7 @@ def order_weights(orders, weight, ranking, r):
     """
     if weight is None:
         return None
-    if not (isinstance(weight, str) and is_table("orders", orders)):
+    if not (isinstance(weight, str) and has_columns("orders", orders)):
         return as_vector("weight", weight, r, minimum=0.0)
     from pandas import factorize
 
@@ -193,7 +193,7 @@ def counted_rankings(orders, n_items, items, weight, **columns):
     """
     rows, places, n_items, names = ranking_rows(orders, n_items, items, **columns)
     weight = order_weights(orders, weight, columns["ranking"], len(rows))
-    pairs = [compared(row, place) for row, place in zip(rows, places)]
+    pairs = [ordered_pairs(row, place) for row, place in zip(rows, places)]
     ties = sum(row.size * (row.size - 1) // 2 - ends[0].size for row, ends in zip(rows, pairs))
     kept = np.arange(len(rows)) if weight is None else np.flatnonzero(weight > 0)
     if not kept.size:

@@ -14,9 +14,9 @@ from ..base.validation import (
     as_ids,
     as_positive,
     as_vector,
+    describe_value,
     index_of,
     is_iterable,
-    shown,
 )
 from .names import (
     as_names,
@@ -24,11 +24,11 @@ from .names import (
     column_of,
     features_of,
     flags_of,
+    has_columns,
     is_numbered,
-    is_table,
+    name_rows,
     objects,
     refuse_twice,
-    rows_of,
 )
 from .outcomes import read_outcomes
 
@@ -43,7 +43,7 @@ def numbered_votes(columns, rows, points=None, weight=None, margin=None, feature
     ----------
     columns : dict from str to ndarray or Categorical of shape (m,)
     rows : dict
-        The arguments `items`, `n_items` and `table` of :func:`rows_of`.
+        The arguments `items`, `n_items` and `table` of :func:`name_rows`.
     points : ndarray of shape (m,), optional
         1 if the first item is preferred, 1/2 for a tie, 0 if the second is; 1 by default.
     weight, margin : ndarray of shape (m,), optional
@@ -59,7 +59,7 @@ def numbered_votes(columns, rows, points=None, weight=None, margin=None, feature
     m = next(iter(columns.values())).size
     if not m:
         raise ArgumentError("the table has no row", "at least one row")
-    (first, second), n_items, names = rows_of(columns, **rows)
+    (first, second), n_items, names = name_rows(columns, **rows)
     same = np.flatnonzero(first == second)
     if same.size:
         a, b = columns
@@ -175,7 +175,7 @@ def ids_of_preferences(argument, ids, prefs, advice=""):
 # %% ../../nbs/preferences/events.ipynb #pe07
 def read_pairs(pairs, winner="winner", loser="loser", argument="pairs"):
     """Read the columns of winners and losers of a table or of a sequence of pairs."""
-    if is_table(argument, pairs):
+    if has_columns(argument, pairs):
         found = column_of(pairs, "winner", winner, coded=True)
         return found, column_of(pairs, "loser", loser, found.size, coded=True)
     _refuse_columns(argument, winner=winner, loser=loser)
@@ -191,7 +191,7 @@ def read_pairs(pairs, winner="winner", loser="loser", argument="pairs"):
         if isinstance(row, str | dict) or not is_row:
             of_dicts = "pandas.DataFrame(pairs) makes a table of a list of dicts."
             raise ArgumentError(
-                f"{argument} has {shown(row)} in row {i}",
+                f"{argument} has {describe_value(row)} in row {i}",
                 "pairs (winner, loser)",
                 of_dicts * isinstance(row, dict),
             )
@@ -200,7 +200,7 @@ def read_pairs(pairs, winner="winner", loser="loser", argument="pairs"):
 
 def tie_column(table, tie, m):
     """Read the rows that are ties (m,), by default from the column "tie" of a table, or None."""
-    if tie is None and is_table("table", table) and "tie" in column_names(table):
+    if tie is None and has_columns("table", table) and "tie" in column_names(table):
         tie = "tie"
     return None if tie is None else flags_of("tie", column_of(table, "tie", tie, m))
 
@@ -210,7 +210,8 @@ def _refuse_columns(argument, **columns):
     for name, value in columns.items():
         if not isinstance(value, str) or value != name:
             raise ArgumentError(
-                f"{name} is {shown(value)}, and {argument} is no table", f"{name} only with a table"
+                f"{name} is {describe_value(value)}, and {argument} is no table",
+                f"{name} only with a table",
             )
 
 
@@ -228,7 +229,7 @@ def pair_votes(  # noqa: PLR0913 -- a column each
     tie = tie_column(pairs, tie, m)
     points = None if tie is None else np.where(tie, 0.5, 1.0)
     features = features_of(pairs, pair_features, m)
-    rows = dict(items=items, n_items=n_items, table=is_table("pairs", pairs))
+    rows = dict(items=items, n_items=n_items, table=has_columns("pairs", pairs))
     return numbered_votes(dict(winner=winner, loser=loser), rows, points, weight, margin, features)
 
 
@@ -251,7 +252,7 @@ def pairs_between(pairs, rows, argument, of):
         If the rows have no names, or a name is not among them.
     """
     names = ["winner", "loser"]
-    if is_table(argument, pairs) and not set(names) <= set(known := column_names(pairs)):
+    if has_columns(argument, pairs) and not set(names) <= set(known := column_names(pairs)):
         if len(known) != 2:
             raise ArgumentError(
                 f"{argument} has the columns {', '.join(map(repr, known))}",
@@ -306,7 +307,7 @@ def match_votes(  # noqa: PLR0913 -- a column each
 ):
     """Read the votes of :meth:`Preferences.from_matches`, the home side first."""
     as_choice("margin", margin, ("one", "difference"))
-    if not is_table("matches", matches):
+    if not has_columns("matches", matches):
         raise ArgumentError(f"matches is {a_type(matches)}", "a data frame, or a dict of columns")
     sides = column_of(matches, "home", home, coded=True)
     m = sides.size
@@ -344,7 +345,7 @@ def read_order(i, order):
     return objects([name for group in groups for name in group]), place
 
 
-def compared(rows, place=None):
+def ordered_pairs(rows, place=None):
     """List the pairs (better, worse) of an order (k,) except those on one place. O(k^2)."""
     i, j = np.triu_indices(rows.size, 1)
     if place is not None:
@@ -371,7 +372,7 @@ def _table_rows(table, columns, items, n_items):
 
     number = factorize(ids)[0]
     place = as_vector("rank", column_of(table, "rank", columns["rank"], item.size), item.size)
-    (rows,), n_items, names = rows_of(dict(item=item), items, n_items, table=True)
+    (rows,), n_items, names = name_rows(dict(item=item), items, n_items, table=True)
     refuse_twice("item", rows, item, number, "ranking", ids)
     order = np.lexsort((place, number))
     ends = np.flatnonzero(np.diff(number[order])) + 1
@@ -385,7 +386,7 @@ def ranking_rows(orders, n_items=None, items=None, **columns):
     `columns` are the names of the columns ranking, item and rank of a table. The places of an order
     without ties may be None.
     """
-    table = is_table("orders", orders)
+    table = has_columns("orders", orders)
     if isinstance(orders, str) or not (table or is_iterable(orders)):
         raise ArgumentError(f"orders is {orders!r}", "a sequence of orders, or a table")
     if table:
@@ -404,7 +405,7 @@ def _sequence_rows(orders, n_items, items):
         raise ArgumentError("orders is empty", "at least one order")
     places = [place for _, place in read]
     columns = {f"orders[{i}]": names for i, (names, _) in enumerate(read)}
-    rows, n_items, names = rows_of(columns, items, n_items, by_row=False)
+    rows, n_items, names = name_rows(columns, items, n_items, by_row=False)
     for i, row in enumerate(rows):
         if np.unique(row).size != row.size:
             raise ArgumentError(
@@ -458,7 +459,7 @@ def click_pairs(session, click, rule):
 # %% ../../nbs/preferences/events.ipynb #pk09
 def read_log(log, item):
     """Return the column of items of a log of clicks with at least one row."""
-    if not is_table("log", log):
+    if not has_columns("log", log):
         raise ArgumentError(f"log is {a_type(log)}", "a data frame, or a dict of columns")
     name = column_of(log, "item", item)
     if not name.size:
@@ -571,7 +572,7 @@ def log_pairs(  # noqa: PLR0913 -- a column each
         of = dict(query=column_of(log, "query", query, m), item=name)
         name = objects(list(zip(*(as_names(*each).tolist() for each in of.items()))))
     table = isinstance(item, str)
-    (rows,), n_items, names = rows_of(dict(item=name), items, n_items, table=table)
+    (rows,), n_items, names = name_rows(dict(item=name), items, n_items, table=table)
     for what, values, told in (("item", rows, name), ("rank", place, place)):
         refuse_twice(what, values, told, number, "session", ids)
     order = np.lexsort((place, number))

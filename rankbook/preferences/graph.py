@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import require_memory, within_memory
-from ..base.ownership import locked, own
+from ..base.ownership import as_read_only, own
 from ..base.tables import refuse_unread
 from ..base.types import GraphName
 from ..base.validation import (
@@ -223,7 +223,7 @@ def chosen_pairs(better, worse, rows, n):
     turn = np.arange(m) - np.repeat(np.cumsum(times) - times, times)
     low = copies[worse[kept]]
     ends = first[better[kept]] + turn // low, first[worse[kept]] + turn % low
-    return kept, *(locked(order[end].astype(np.int32)) for end in ends)
+    return kept, *(as_read_only(order[end].astype(np.int32)) for end in ends)
 
 
 class PairList(NamedTuple):
@@ -237,7 +237,9 @@ class PairList(NamedTuple):
 
     def cut(self, kept):
         """Select some pairs."""
-        return PairList(*(None if values is None else locked(values[kept]) for values in self))
+        return PairList(
+            *(None if values is None else as_read_only(values[kept]) for values in self)
+        )
 
     def among(self, rows, n):
         """Return the index of each pair between some rows (p,) of n items, and these pairs."""
@@ -271,7 +273,7 @@ def _pair_vectors(weight, margin, m):
     return weight, None if margin is None else own(as_vector("margin", margin, m))
 
 
-def _floats(name, value, size):
+def _as_floats(name, value, size):
     """Return `value` if it is a vector of that many floats, else a checked copy."""
     good = type(value) is np.ndarray and value.dtype.kind == "f" and value.shape == (size,)
     return value if good else as_vector(name, value, size)
@@ -387,7 +389,7 @@ class Preferences(Target):
             *_pair_vectors(weight, margin, better.size),
             own(features_of(None, pair_features, better.size)),
         )
-        self._begin(n_items, "pairs", PairList(locked(better), locked(worse), *given))
+        self._begin(n_items, "pairs", PairList(as_read_only(better), as_read_only(worse), *given))
 
     @classmethod
     def from_scores(
@@ -453,10 +455,10 @@ class Preferences(Target):
             raise ArgumentError("y has shape (0,)", "at least one score")
         number = query_numbers(qid, y.size)
         prefs = cls.__new__(cls)
-        levels, position = Levels(*map(locked, sorted_levels(y, number))), np.arange(y.size)
+        levels, position = Levels(*map(as_read_only, sorted_levels(y, number))), np.arange(y.size)
         n_levels = int(np.bincount(levels.query[levels.level == position]).max(initial=0))
         facts = dict(n_queries=int(np.count_nonzero(levels.query == position)), n_levels=n_levels)
-        facts |= dict(scores=own(y), queries=locked(number) if qid is not None else None)
+        facts |= dict(scores=own(y), queries=as_read_only(number) if qid is not None else None)
         prefs._begin(y.size, graph, levels=levels, **facts)
         table = None if level_weight is None else level_table(y, level_weight)
         if table is not None and graph == "full" and margin == "one":
@@ -539,7 +541,7 @@ class Preferences(Target):
             weight = np.ones(time.size)
         else:
             weight = as_vector("weight", weight, time.size, minimum=0.0)
-        prefs = cls.from_scores(level, qid).replaced(scores=None, survival=locked(target))
+        prefs = cls.from_scores(level, qid).replaced(scores=None, survival=as_read_only(target))
         return prefs.item_weighted(weight)
 
     @classmethod
@@ -1020,7 +1022,7 @@ class Preferences(Target):
                 ends = _list_full(*self.levels, self.factors.better, self.factors.worse)
             else:
                 ends = _list_star(*self.levels)
-            pairs = self._pairs = PairList(*map(locked, ends))
+            pairs = self._pairs = PairList(*map(as_read_only, ends))
         return pairs
 
     @cached_property
@@ -1056,7 +1058,7 @@ class Preferences(Target):
         """
         rows, levels, given = chosen_rows(rows, self.n_items), self.levels, self._given
         facts = self.facts_of(rows) | dict(n_ties=self.n_ties)
-        facts |= dict(scores=None if self.scores is None else locked(self.scores[rows]))
+        facts |= dict(scores=None if self.scores is None else as_read_only(self.scores[rows]))
         if given is not None:
             kept, given = given.among(rows, self.n_items)
             if (halves := tie_halves(self)).any():
@@ -1183,7 +1185,7 @@ class Preferences(Target):
         if factors.better is factors.levels is None:
             return equal_numbers(len(self))
         pairs = self._list()
-        weight = locked(factors.of(pairs.better, pairs.worse))
+        weight = as_read_only(factors.of(pairs.better, pairs.worse))
         self._pairs = pairs._replace(weight=weight)
         return weight
 
@@ -1256,7 +1258,7 @@ class Preferences(Target):
         given = self._given
         if factors.better is not None:
             if self.survival is not None:  # after a censored time the order is not known
-                worse = locked(factors.worse * self.survival["event"])
+                worse = as_read_only(factors.worse * self.survival["event"])
                 factors = factors._replace(worse=worse)
             if given is not None:
                 determined = self.levels is not None and given.margin is None
@@ -1339,7 +1341,7 @@ class Preferences(Target):
         >>> rb.Preferences([2, 1], [1, 0], n_items=3).matvec(np.array([0.0, 1.0, 5.0]))
         array([4., 1.])
         """
-        scores, pairs = _floats("scores", scores, self.n_items), self._list()
+        scores, pairs = _as_floats("scores", scores, self.n_items), self._list()
         return scores[pairs.better] - scores[pairs.worse]
 
     def rmatvec(self, dual: np.ndarray) -> np.ndarray:
@@ -1356,7 +1358,9 @@ class Preferences(Target):
         ndarray of shape (n,)
         """
         pairs = self._list()
-        return item_sums(pairs.better, pairs.worse, _floats("dual", dual, len(self)), self.n_items)
+        return item_sums(
+            pairs.better, pairs.worse, _as_floats("dual", dual, len(self)), self.n_items
+        )
 
     def _facts(self):
         given = dict(queries=self.n_queries, levels=self.n_levels)

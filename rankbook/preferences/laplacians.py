@@ -10,7 +10,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.numerics import pivoted_cholesky
-from ..base.ownership import locked, own, writable
+from ..base.ownership import as_read_only, own, writable
 from ..base.validation import as_ids, as_numbers, as_vector
 from .sums import both_weights
 
@@ -345,7 +345,7 @@ class PreferenceGraph(WeightedGraph):
         of_item = both_weights(prefs)
         for name, weight in zip(("better_weight", "worse_weight"), of_item):
             refuse_huge(name, weight)
-        self.better, self.worse = (locked(weight[self.order]) for weight in of_item)
+        self.better, self.worse = (as_read_only(weight[self.order]) for weight in of_item)
 
     @cached_property
     def W(self):  # noqa: N802 -- as the matrix is called

@@ -22,7 +22,7 @@ def tie(a, b, tie_tol=TIE_TOL, size=None):
         return np.abs(a - b) <= tie_tol * size
 
 
-def missed(better, worse, tie_tol=TIE_TOL, size=None):
+def miss_loss(better, worse, tie_tol=TIE_TOL, size=None):
     """Return the loss of preferences: 1 if contradicted, 1/2 for a tie, else 0.
 
     `tie_tol` and `size` are those of :func:`tie`.
@@ -45,7 +45,7 @@ def _listed_share(prefs, scores, tie_tol, block=1 << 20):
         part = slice(i, i + block)
         high, low = scores[better[part]], scores[worse[part]]
         w = weight[part] / top
-        lost += w @ missed(high, low, tie_tol)
+        lost += w @ miss_loss(high, low, tie_tol)
         total += w.sum()
     return float(lost / total)
 

@@ -134,7 +134,7 @@ def column_names(table):
     return list(getattr(table, "column_names", getattr(table, "columns", ())))
 
 
-def is_table(argument, value):
+def has_columns(argument, value):
     """Return whether a table has named columns; a lazy one is refused."""
     if value is not None:
         refuse_unread(argument, value)
@@ -337,7 +337,7 @@ def note_similar(argument, names):
         warn(Assumption(f"{argument}: {said}."))
 
 
-def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
+def name_rows(columns, items=None, n_items=None, *, table=False, by_row=True):
     """Return the rows of the names in some columns, the number of items, and their names.
 
     Parameters
@@ -384,7 +384,7 @@ def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
         return *_row_numbers(found, n_items, unit, sure=items == "rows"), None
     mixed = alike(list(found.values()))
     if by_row and all(map(is_coded, mixed)):
-        rows, names = _numbered(mixed)
+        rows, names = _number_names(mixed)
     else:
         joined = np.column_stack(mixed).ravel() if by_row else np.concatenate(mixed)
         codes, names = codes_of(joined)
@@ -402,7 +402,7 @@ def rows_of(columns, items=None, n_items=None, *, table=False, by_row=True):
     return rows, len(names), names
 
 
-def _numbered(columns):
+def _number_names(columns):
     """Return the rows of names in Categoricals, and the names as they appear row by row."""
     codes, values = zip(*map(codes_of, columns))
     number, names = codes_of(np.concatenate(values))
@@ -485,7 +485,7 @@ def _as_index(items):
 
 
 def _looked_up(columns, items, unit):
-    """Look up the rows of names in an index; see :func:`rows_of`."""
+    """Look up the rows of names in an index; see :func:`name_rows`."""
     import pandas as pd
 
     given = [as_names(argument, column, unit=unit) for argument, column in columns.items()]

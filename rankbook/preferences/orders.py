@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import within_memory
-from ..base.ownership import locked
+from ..base.ownership import as_read_only
 from ..base.tables import Tabled
 from ..base.validation import as_array, as_choice, as_count, as_index, as_vector
 from .counts import order_weights
@@ -116,11 +116,11 @@ class Orders(Tabled, Target):
         vars(made).update(dict(items=None, lowest_first=False, queries=None, survival=None))
         vars(made).update(
             n_items=n_items,
-            item=locked(item.astype(np.int32)),
-            order=locked(np.cumsum(new_order) - 1),
-            group=locked(np.cumsum(new_group) - 1),
-            choice_weight=locked(chosen.astype(np.float64)),
-            risk_weight=locked(risk.astype(np.float64)),
+            item=as_read_only(item.astype(np.int32)),
+            order=as_read_only(np.cumsum(new_order) - 1),
+            group=as_read_only(np.cumsum(new_group) - 1),
+            choice_weight=as_read_only(chosen.astype(np.float64)),
+            risk_weight=as_read_only(risk.astype(np.float64)),
             of_scores=of_scores,
             ties=as_choice("ties", ties, TIED),
             **facts,
@@ -322,12 +322,12 @@ class Orders(Tabled, Target):
         groups = np.searchsorted(self.group, np.arange(self.group[-1] + 2 if self.item.size else 1))
         first = self.order[groups[:-1]]
         orders = np.searchsorted(first, np.arange(self.n_orders + 1))
-        return locked(groups), locked(orders)
+        return as_read_only(groups), as_read_only(orders)
 
     @cached_property
     def weight(self) -> np.ndarray:
         """(m,) float64: the weights of the choices among two items or more, in their order."""
-        return locked(self.choice_weight[self._is_choice])
+        return as_read_only(self.choice_weight[self._is_choice])
 
     @property
     def _is_choice(self):
@@ -348,7 +348,7 @@ class Orders(Tabled, Target):
         """(r,) float64: the largest weight of a choice in each order."""
         found = np.zeros(self.n_orders)
         np.maximum.at(found, self.order, self.choice_weight)
-        return locked(found)
+        return as_read_only(found)
 
     @property
     def n_orders(self) -> int:

@@ -59,7 +59,7 @@ def _cell(value):
     return str(number)
 
 
-def _number(text):
+def _as_number(text):
     """Return the number that a text is, else None."""
     text = text.strip()
     return float(text) if _NUMBER.fullmatch(text) else HALVES.get(text)
@@ -68,7 +68,7 @@ def _number(text):
 def _lead(text):
     """Return the lead of the first side in a text such as 2-1 or 1/2-1/2, else None."""
     found = _SCORES.fullmatch(text.strip())
-    return _number(found[1]) - _number(found[2]) if found else None
+    return _as_number(found[1]) - _as_number(found[2]) if found else None
 
 
 def side_words(home, away):
@@ -210,11 +210,11 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
         )
     cells = _Cells(column, sides, tie)
     if isinstance(results, dict):
-        return _mapped(cells, results)
+        return _read_by_mapping(cells, results)
     if results == "winner":
         found = cells.winners(list(map(_tie, cells.texts)), names_first=True)
         return _sure(cells, found, "the name of a side, or 'tie'")
-    numbers = [_number(text) for text in cells.texts]
+    numbers = [_as_number(text) for text in cells.texts]
     if results == "difference":
         if not np.isnan(cells.named[cells.code >= 0]).any() and not _are_codes(cells):
             raise ArgumentError(
@@ -229,7 +229,7 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
         return _sure(cells, found or _first(cells, points), "1, 1/2 or 0 points of the home side")
     if cells.texts and None not in numbers:
         return _numeric(cells, numbers, points)
-    return _worded(cells, side_words(*names), names)
+    return _read_by_words(cells, side_words(*names), names)
 
 
 def _are_codes(cells):
@@ -264,7 +264,7 @@ def _sure(cells, found, accepted):
     raise ArgumentError(f"result is {cells.at(found)!r} in row {found}", accepted)
 
 
-def _mapped(cells, results):
+def _read_by_mapping(cells, results):
     """Read results by a dict from texts to "home", "tie" and "away"."""
     wrong = next((value for value in results.values() if value not in AHEAD), None)
     if wrong is not None:
@@ -283,7 +283,7 @@ def _mapped(cells, results):
 def _key(cell):
     """Return the text of a cell as a key of a mapping, in which 1.0 is 1."""
     text = (_cell(cell) or "").strip()
-    number = _number(text)
+    number = _as_number(text)
     return text if number is None or number % 1 else f"{number:.0f}"
 
 
@@ -306,7 +306,7 @@ def _numeric(cells, numbers, points):
     )
 
 
-def _worded(cells, own, names):
+def _read_by_words(cells, own, names):
     """Read text by the only vocabulary that has all of it, or by the names of the winners."""
     texts, ties = [text.strip() for text in cells.texts], list(map(_tie, cells.texts))
     either = lambda words: [t if w is None else w for w, t in zip(words, ties)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import LARGEST
-from ..base.ownership import locked, writable
+from ..base.ownership import as_read_only, writable
 from ..base.validation import as_choice, as_positive, as_vector, query_numbers
 
 
@@ -177,13 +177,16 @@ class CountedLoss(TargetLoss):
             np.flatnonzero(np.r_[True, each[1:] != each[:-1]]) for each in (level, query)
         )
         self.is_weighted = better is not None
-        self.better = locked(better[self.order] if self.is_weighted else np.ones(n))
-        self.worse = self.better if worse is better else locked(worse[self.order])
-        self.order, self.queries = locked(self.order.copy()), locked(np.r_[new_query, n])
+        self.better = as_read_only(better[self.order] if self.is_weighted else np.ones(n))
+        self.worse = self.better if worse is better else as_read_only(worse[self.order])
+        self.order, self.queries = (
+            as_read_only(self.order.copy()),
+            as_read_only(np.r_[new_query, n]),
+        )
         edges = np.r_[new_level, n]
         if worse is not better:
             edges = crossed_edges(self.better, self.worse, edges, self.queries)
-        self.edges = locked(edges)
+        self.edges = as_read_only(edges)
 
     def _by_item(self, by_position):
         out = np.zeros(self.n_items)
@@ -215,7 +218,7 @@ class CountedLoss(TargetLoss):
         """The merging of levels, see :func:`rankbook.preferences.counting.merge_tree`."""
         from .counting import merge_tree
 
-        return locked(merge_tree(self.edges, np.searchsorted(self.edges, self.queries)))
+        return as_read_only(merge_tree(self.edges, np.searchsorted(self.edges, self.queries)))
 
     def evaluate(self, scores, derivative):
         """Compute the :class:`Sums` of a :class:`Derivative` at scores (n,)."""
@@ -226,11 +229,11 @@ class CountedLoss(TargetLoss):
             bands = (derivative.slope * bool(derivative.in_band(1.0)), None, None)
             gradient = a * self.full_score_gradient()
             return Sums(loss, a * total, a * a * total, gradient, 1.0, bands)
-        from .counting import block_loss
+        from .counting import query_losses
 
         size = int((self.nodes[:, 2] - self.nodes[:, 0]).sum())
         tape, items = np.empty((size, 2), np.int32), np.empty(size, np.int32)
-        score_gradient, totals = block_loss(
+        score_gradient, totals = query_losses(
             scores[self.order],
             *(writable(part) for part in (self.better, self.worse, self.edges, self.nodes)),
             derivative.numbers,
@@ -341,13 +344,13 @@ class Factors(NamedTuple):
         """Apply a function to the weights (n,) of items, if any; one weight for each stays one."""
         if self.better is None:
             return self
-        better = locked(change(self.better))
-        worse = better if self.worse is self.better else locked(change(self.worse))
+        better = as_read_only(change(self.better))
+        worse = better if self.worse is self.better else as_read_only(change(self.worse))
         return self._replace(better=better, worse=worse)
 
     def cut(self, rows):
         """Select the factors of some items (p,)."""
-        grade = None if self.levels is None else locked(self.levels.grade[rows])
+        grade = None if self.levels is None else as_read_only(self.levels.grade[rows])
         levels = None if self.levels is None else self.levels._replace(grade=grade)
         return self.change_items(lambda weight: weight[rows])._replace(levels=levels)
 
@@ -399,7 +402,7 @@ def level_table(y, weights):
         table[place[pair[0]], place[pair[1]]] = as_positive(
             f"level_weight[{pair!r}]", weight, zero=True
         )
-    return LevelWeight(locked(grade), locked(table))
+    return LevelWeight(as_read_only(grade), as_read_only(table))
 
 
 # %% ../../nbs/preferences/sums.ipynb #pw07

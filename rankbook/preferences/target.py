@@ -5,7 +5,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..base.errors import ArgumentError, a_type
-from ..base.ownership import SetOnce, locked
+from ..base.ownership import SetOnce, as_read_only
 
 
 class Target(SetOnce):
@@ -49,7 +49,7 @@ class Target(SetOnce):
     def facts_of(self, rows):
         """Names, queries and survival times of some rows (p,)."""
         names = None if self.items is None else tuple(self.items[i] for i in rows.tolist())
-        cut = lambda values: None if values is None else locked(values[rows])
+        cut = lambda values: None if values is None else as_read_only(values[rows])
         return dict(items=names, queries=cut(self.queries), survival=cut(self.survival))
 
     def __array__(self, dtype=None, copy=None) -> NoReturn:

@@ -253,8 +253,8 @@ class Votes:
             features = np.where(swap[:, None], -1.0, 1.0) * features + 0.0
             for column in features.T:
                 number, values = factorize(column)
-                code = ranked(code)[0].astype(np.int64) * len(values) + number
-        kind, codes = ranked(code)
+                code = dense_ranks(code)[0].astype(np.int64) * len(values) + number
+        kind, codes = dense_ranks(code)
         some = np.empty(len(codes), dtype=np.intp)
         some[kind] = np.arange(len(kind))
         ends = (end.astype(np.int32) for end in np.divmod(pair[some], n))
@@ -262,7 +262,7 @@ class Votes:
         return Votes(*ends, *counts, features[some], n, self.items), kind, points
 
 
-def ranked(code):
+def dense_ranks(code):
     """Return the ranks (m,) of numbers (m,) among the distinct ones, and the sorted distinct ones.
 
     Parameters

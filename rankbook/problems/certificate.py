@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import warn
-from ..base.ownership import SetOnce, locked
+from ..base.ownership import SetOnce, as_read_only
 from ..base.tables import Tabled
 from ..base.types import Items
 from ..base.validation import as_index, as_numbers, as_positive
 from ..kernels.items import square_norms
-from ..kernels.linear_map import balanced
+from ..kernels.linear_map import balance
 from ..preferences.sums import margin_units, smoothed_hinge
 
 # %% ../../nbs/problems/certificate.ipynb #e004
@@ -25,7 +25,7 @@ BOUND_RTOL = 16 * np.finfo(float).eps  # relative error of a bound, at most
 VISIBLE = 1e-6  # relative error of a bound that its gap must show
 
 
-def spread(squares, v):
+def weighted_length(squares, v):
     """Sum of |v_i| |x_i| over items of squared lengths (n,), for v (n,) or each column of v (n, k).
 
     It bounds the norm of the function sum_i v_i k(., x_i).
@@ -34,8 +34,8 @@ def spread(squares, v):
 
 
 def lengths(squares, slope, dual):
-    """The :func:`spread` of two vectors (n,), and the largest length of an item."""
-    both = spread(squares, np.column_stack([slope, dual]))
+    """The :func:`weighted_length` of two vectors (n,), and the largest length of an item."""
+    both = weighted_length(squares, np.column_stack([slope, dual]))
     return both, float(np.sqrt(max(0.0, squares.max(initial=0.0))))
 
 
@@ -44,7 +44,7 @@ def block_lengths(block, slope, dual):
     return lengths(square_norms(block.X), slope, dual)
 
 
-def joined(first, second):
+def join_lengths(first, second):
     """Combine the :func:`lengths` of two blocks."""
     return first[0] + second[0], max(first[1], second[1])
 
@@ -78,7 +78,7 @@ def rounding_error(problem, lam, bounds, slope, dual, excess, norm, position):
         else:
             items = problem.blocks.items
             (steep, longest), reach = problem.blocks.reduce(
-                block_lengths, items, slope, dual, combine=joined
+                block_lengths, items, slope, dual, combine=join_lengths
             )
         far = np.sqrt(2 * max(0.0, bounds[0] - bounds[1]) / lam)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -332,7 +332,7 @@ class Solution(Tabled, SetOnce):
                 )
             coef = problem.penalty.implied_coef(problem, lam, self.dual)
         coef = _as_answer("coef", coef, problem.coef_shape)
-        self._coef = None if coef is None else balanced(problem, coef)
+        self._coef = None if coef is None else balance(problem, coef)
 
     @cached_property
     def coef(self) -> np.ndarray:
@@ -343,13 +343,13 @@ class Solution(Tabled, SetOnce):
         """
         if self._coef is not None:
             return self._coef
-        return locked(self.problem.coefficients(self._weights))
+        return as_read_only(self.problem.coefficients(self._weights))
 
     @cached_property
     def weights(self) -> np.ndarray | None:
         """Weights (d,) of a linear function; None for other kernels."""
         w = self.problem.weights(self._coef) if self._weights is None else self._weights
-        return w if w is None else locked(w)
+        return w if w is None else as_read_only(w)
 
     @cached_property
     def position(self) -> np.ndarray:
@@ -470,7 +470,7 @@ def _as_answer(name, value, shape):
         raise ArgumentError(
             f"{name} has shape {value.shape} and {np.isnan(value).sum()} NaN", accepted
         )
-    return locked(value)
+    return as_read_only(value)
 
 
 # %% ../../nbs/problems/certificate.ipynb #c009

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import refuse_huge, require_memory
-from ..base.ownership import locked, own
+from ..base.ownership import as_read_only, own
 from ..base.types import GraphName, KernelLike
 from ..base.validation import (
     as_array,
@@ -19,16 +19,16 @@ from ..base.validation import (
     as_matrix,
     as_numbers,
     as_vector,
+    describe_value,
     require_same_rows,
-    shown,
 )
 from ..kernels.items import own_rows, square_norms
 from ..kernels.kernel import Kernel, as_kernel, check_gram, require_square
-from ..kernels.linear_map import KernelFunction, LinearFunction, balanced
+from ..kernels.linear_map import KernelFunction, LinearFunction, balance
 from ..kernels.nystroem import kernel_diagonal
-from ..kernels.objects import as_places, joint, joint_features, label_factor
+from ..kernels.objects import as_object_numbers, joint, joint_features, label_factor
 from ..preferences.graph import Preferences
-from .rankrls import RankRLSProblem, decomposed
+from .rankrls import RankRLSProblem, decompose
 from .ranksvm import RankSVMProblem
 
 
@@ -58,10 +58,10 @@ def as_label_scores(y):
 def as_label_kernel(label_kernel, k):
     """Return L (k, k), which is given as "identity" or as a positive semi-definite matrix."""
     if isinstance(label_kernel, str) and label_kernel == "identity":
-        return locked(np.eye(k))
+        return as_read_only(np.eye(k))
     if isinstance(label_kernel, str) or as_array("label_kernel", label_kernel).ndim != 2:
         raise ArgumentError(
-            f"label_kernel is {shown(label_kernel)}", f"'identity' or a matrix ({k}, {k})"
+            f"label_kernel is {describe_value(label_kernel)}", f"'identity' or a matrix ({k}, {k})"
         )
     L = as_matrix("label_kernel", label_kernel)
     if L.shape != (k, k):
@@ -74,7 +74,7 @@ def as_label_kernel(label_kernel, k):
 # %% ../../nbs/problems/label_ranking.ipynb #l007
 def row_products(rows, X, Z):
     """Scalar products (n, p) of rows of a sparse matrix, with row numbers X (n, 1), Z (p, 1)."""
-    i, j = (as_places("the number of an object", A[:, 0], rows.shape[0]) for A in (X, Z))
+    i, j = (as_object_numbers("the number of an object", A[:, 0], rows.shape[0]) for A in (X, Z))
     return (rows[i] @ rows[j].T).toarray()
 
 
@@ -122,7 +122,7 @@ class LabelMap:
         self.object_weight = object_weight
         there = ~np.isnan(Y)
         there &= there.sum(axis=1, keepdims=True) > 1  # a single label has no comparison
-        self.pairs = tuple(locked(part) for part in np.nonzero(there))
+        self.pairs = tuple(as_read_only(part) for part in np.nonzero(there))
         if kernel.name == "precomputed":
             factor, features = X, np.arange(n)[:, None]
         elif self.is_sparse:
@@ -147,7 +147,7 @@ class LabelMap:
         every = np.arange(self.objects.shape[0])[:, None]
         if self.is_sparse:
             return row_products(self.objects, X_new, every)
-        return self.objects[as_places("the number of an object", X_new[:, 0], len(every))]
+        return self.objects[as_object_numbers("the number of an object", X_new[:, 0], len(every))]
 
     @property
     def is_complete(self) -> bool:
@@ -167,8 +167,8 @@ class LabelMap:
         if self.is_sparse:
             n = self.objects.shape[0]
             require_memory(8 * n * n, f"the kernel matrix of {n:,} objects", "use fewer objects")
-            return locked((self.objects @ self.objects.T).toarray())
-        return locked(self.object_kernel.gram(self.objects))
+            return as_read_only((self.objects @ self.objects.T).toarray())
+        return as_read_only(self.object_kernel.gram(self.objects))
 
     def table(self, v: np.ndarray) -> np.ndarray:
         """Arrange values (n_items,) of the items as a matrix (n, k), 0 if a score is missing."""
@@ -189,7 +189,7 @@ class LabelMap:
         """
         if p.ndim == 2:
             return np.column_stack([p[:, :0], *(self.scores(column) for column in p.T)])
-        return self.object_product(self.table(balanced(self, p)) @ self.label_gram)[self.pairs]
+        return self.object_product(self.table(balance(self, p)) @ self.label_gram)[self.pairs]
 
     @cached_property
     def diagonal(self) -> np.ndarray:
@@ -198,7 +198,7 @@ class LabelMap:
             own_values = square_norms(self.objects)
         else:
             own_values = kernel_diagonal(self.objects, self.object_kernel)
-        return locked(own_values[self.pairs[0]] * self.label_gram.diagonal()[self.pairs[1]])
+        return as_read_only(own_values[self.pairs[0]] * self.label_gram.diagonal()[self.pairs[1]])
 
     def largest_scores(self, a: np.ndarray) -> np.ndarray:
         """Upper bound on |K x L| |a| (n_items, 1) for coefficients a (n_items, 1). O(n k + k^2).
@@ -224,7 +224,7 @@ class LabelMap:
         mean = K.mean(axis=1)
         K -= mean[:, None] + mean
         K += mean.mean()
-        return locked((K + K.T) / 2)
+        return as_read_only((K + K.T) / 2)
 
     def label_function(
         self, p: np.ndarray, cross: np.ndarray | None = None
@@ -234,7 +234,7 @@ class LabelMap:
         With `cross` (q, k), the kernel between other labels and the labels of the problem, the
         function returns scores (p, q) of the other labels.
         """
-        B = self.table(balanced(self, p))
+        B = self.table(balance(self, p))
         used = np.flatnonzero(B.any(axis=1))
         B = B @ (self.label_gram if cross is None else cross.T)
         if self.object_kernel.name == "linear":
@@ -323,7 +323,7 @@ def label_spectrum(L):
 
     H = helmert(len(L)).T
     M = H.T @ L @ H
-    t, W = decomposed((M + M.T) / 2)
+    t, W = decompose((M + M.T) / 2)
     return np.where(t > label_rounding(L), t, 0.0), H @ W
 
 
@@ -386,7 +386,7 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
         if self.object_weight is not None:
             prefs = prefs.item_weighted(np.sqrt(self.object_weight)[self.pairs[0]])
         if self.object_kernel.name == "linear":
-            self.label_features = locked(label_factor(self.label_gram))
+            self.label_features = as_read_only(label_factor(self.label_gram))
             items = joint_features(self.objects[self.pairs[0]], self.label_features[self.pairs[1]])
             pair_kernel = "linear"
         super().__init__(items, prefs, kernel=pair_kernel, loss=loss)

@@ -62,7 +62,7 @@ def dual_norm(problem, gradient):
 
 
 # %% ../../nbs/problems/losses.ipynb #d001b
-def read_preferences(prefs):
+def require_graph(prefs):
     """Return preferences that a loss can be summed over; else raise an ArgumentError."""
     if not isinstance(prefs, Preferences):
         advice = "loss='plackett-luce' takes orders." if isinstance(prefs, Target) else ""
@@ -124,7 +124,7 @@ class Loss:
     is_smooth = True
     derivative = None
     has_probabilities = takes_orders = False
-    read_target, summed = staticmethod(read_preferences), staticmethod(loss_of)
+    read_target, summed = staticmethod(require_graph), staticmethod(loss_of)
     groups = staticmethod(comparison_groups)
 
     def unit(self, sums):
@@ -641,7 +641,7 @@ def balanced_dual(problem, dual, top, w, lam):
     return dual, low, s
 
 
-def polished(problem, w, lam):
+def polish(problem, w, lam):
     """Correct weights (d,) of the squared hinge to a minimum among those with their signs.
 
     O(m + n d + e p^2) for e preferences that fall short and p features in use.

@@ -57,7 +57,7 @@ def open_radii(problem, f, first, second):
 
 
 # %% ../../nbs/problems/questions.ipynb #q008
-def _known(prefs, exclude, n):
+def _known_pairs(prefs, exclude, n):
     """Return a function that tells which pairs (first, second) have a preference or are excluded.
 
     O((m + p) log m) in total for m listed pairs and p tested pairs.
@@ -236,4 +236,4 @@ def suggest_pairs(
     query = query_numbers(qid, n)
     if qid is None and prefs is not None and prefs.levels is not None:
         query = prefs.levels.by_item()[1]
-    return nearest_pairs(items, f, query, _known(prefs, exclude, n), k)
+    return nearest_pairs(items, f, query, _known_pairs(prefs, exclude, n), k)

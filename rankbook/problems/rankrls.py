@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_finite, solvable, warn
 from ..base.numerics import cholesky_solver, refine
-from ..base.ownership import locked, own
+from ..base.ownership import as_read_only, own
 from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
 from ..base.validation import (
@@ -39,7 +39,7 @@ from ..preferences.laplacians import (
 from ..preferences.names import refuse_pair_features
 from ..preferences.sums import weighs_nothing
 from ..preferences.target import Target
-from .certificate import VISIBLE, Certificate, spread
+from .certificate import VISIBLE, Certificate, weighted_length
 from .losses import L1, L2, as_penalty, count_coef, smooth_certificate, strongest
 from .scale import kernel_scatter, listed_gradient
 
@@ -79,7 +79,7 @@ class LabelTarget:
     """Target scores Y (n, k), whose differences f should match, and `b` = L Y."""
 
     def __init__(self, Y, graph):
-        self.Y, self.graph, self.b = own(Y), graph, locked(graph.laplacian(Y))
+        self.Y, self.graph, self.b = own(Y), graph, as_read_only(graph.laplacian(Y))
 
     def loss(self, f):
         """(Y - f)' L (Y - f) of each column, (k,)."""
@@ -95,7 +95,7 @@ class MarginTarget:
 
     def __init__(self, prefs, graph):
         self.prefs, self.graph = prefs, graph
-        self.b = locked(prefs.rmatvec(prefs.weight * prefs.margin)[:, None])
+        self.b = as_read_only(prefs.rmatvec(prefs.weight * prefs.margin)[:, None])
 
     def loss(self, f):
         """sum of c (delta - (f_k - f_l))^2, (1,)."""
@@ -111,7 +111,7 @@ class UnitTarget(MarginTarget):
 
     def __init__(self, prefs, graph):
         self.prefs, self.graph = prefs, graph
-        self.b = locked(-self.residual(np.zeros((graph.n, 1))))
+        self.b = as_read_only(-self.residual(np.zeros((graph.n, 1))))
 
     def loss(self, f):
         """sum of a_k b_l (1 - (f_k - f_l))^2, (1,)."""
@@ -159,7 +159,7 @@ def make_target(y, graph, given):
 
 
 # %% ../../nbs/problems/rankrls.ipynb #c009b
-def measured(problem):
+def reduced_items(problem):
     """Return items X (n, d), minus the first item if only differences matter."""
     return from_first(problem.X) if problem.is_centred else problem.X
 
@@ -254,7 +254,7 @@ class RankRLSProblem(Tabled, BasisMap):
     def lam_max(self) -> float:
         """The lambda above which f = 0: infinite for the L2 penalty."""
         b = 2 * self.target.b[:, 0]
-        return strongest(measured(self), b) if self.coef_is_weights else np.inf
+        return strongest(reduced_items(self), b) if self.coef_is_weights else np.inf
 
     def gradient_scatter(self) -> float:
         """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam, summed over columns of y.
@@ -279,7 +279,7 @@ class RankRLSProblem(Tabled, BasisMap):
 
     def smooth_loss(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """The loss at weights w (d,) of a linear function, and its negative gradient. O(n d)."""
-        X = measured(self)
+        X = reduced_items(self)
         f = matvec(X, w)[:, None]
         return float(self.target.loss(f).sum()), -2 * rmatvec(X, self.target.residual(f)[:, 0])
 
@@ -314,7 +314,7 @@ class RankRLSProblem(Tabled, BasisMap):
 
     def largest_scores(self, a: np.ndarray) -> np.ndarray:
         """Upper bound on |K| |a| (n, k) for coefficients a (n, k). O(n k)."""
-        return np.sqrt(np.maximum(0.0, self.diagonal))[:, None] * spread(self.diagonal, a)
+        return np.sqrt(np.maximum(0.0, self.diagonal))[:, None] * weighted_length(self.diagonal, a)
 
     def certificate(
         self,
@@ -412,12 +412,12 @@ def least_squares_rounding(problem, a, f, lam):
     if problem.basis is None and not problem.is_factored:
         both = np.abs(residual) * 4 + lam * np.abs(a)
         return hidden, eps * float(np.sum(both * problem.largest_scores(a)))
-    pull = spread(problem.diagonal, residual)
+    pull = weighted_length(problem.diagonal, residual)
     if problem.basis is None:
         size = np.linalg.norm(a, axis=0)
     else:  # small pivots of K_RR magnify errors
         squares = problem.basis_gram.diagonal()
-        size, pivots = spread(squares, a), problem.basis_factor[0].diagonal()
+        size, pivots = weighted_length(squares, a), problem.basis_factor[0].diagonal()
         error = np.sqrt(squares.max()) * float(np.linalg.norm(pull + lam * size))
         hidden = eps / pivots.min(initial=DROPPED) * error
     return hidden, eps * float(np.sum(size * (lam * size + 4 * pull)))
@@ -603,7 +603,7 @@ class Spectrum:
 
 
 # %% ../../nbs/problems/rankrls.ipynb #spectrum-c004
-def decomposed(A):
+def decompose(A):
     """Compute eigenvalues (r,) and eigenvectors (r, r) of a symmetric matrix A. O(r^3).
 
     A is positive semi-definite up to rounding; negative eigenvalues are set to 0.
@@ -618,7 +618,7 @@ def decomposed(A):
 
 
 # %% ../../nbs/problems/rankrls.ipynb #spectrum-c008
-def whitened(G, C):
+def whiten(G, C):
     """Compute C^-1 G C^-T for a symmetric G (r, r) and a lower triangular C. O(r^3)."""
     from scipy.linalg.blas import dtrsm
 
@@ -630,7 +630,7 @@ def basis_spectrum(A, t, C):
     """Compute the :class:`Spectrum` of C^-T (A + lam)^-1 t. O(r^3)."""
     from scipy.linalg import solve_triangular
 
-    values, V = decomposed((A + A.T) / 2)
+    values, V = decompose((A + A.T) / 2)
     left = solve_triangular(C, V, lower=True, trans="T", check_finite=False)
     return Spectrum(left, values, V.T @ t)
 
@@ -641,7 +641,7 @@ def as_lambdas(lams):
     return as_vector("lams", np.atleast_1d(lams), minimum=0.0, strict=True)
 
 
-def shaped(problem, coef):
+def drop_axis(problem, coef):
     """Drop the last axis of coefficients (..., k) if y was a vector."""
     return coef[..., 0] if problem.is_flat else coef
 
@@ -678,6 +678,6 @@ def direct_solution(A, t, lam, C=None):
 
     c = normal_solution(A.copy(), t, lam, A.__matmul__)
     if c is None:
-        values, V = decomposed((A + A.T) / 2)
+        values, V = decompose((A + A.T) / 2)
         c = Spectrum(V, values, V.T @ t).at(lam)
     return c if C is None else solve_triangular(C, c, lower=True, trans="T", check_finite=False)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
-from ..base.ownership import locked, own
+from ..base.ownership import as_read_only, own
 from ..base.progress import interruptible
 from ..base.types import KernelLike
 from ..base.validation import (
@@ -246,12 +246,14 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
 def count_in(statistics, H, scatter, counts):
     """Add products, the scatter, and counts (items, queries, pairs)."""
     statistics.scatter = max(0.0, statistics.scatter + scatter)
-    statistics.products = locked(H if statistics.products is None else statistics.products + H)
+    statistics.products = as_read_only(
+        H if statistics.products is None else statistics.products + H
+    )
     statistics.n_items, statistics.n_queries, statistics.n_pairs = np.add(
         (statistics.n_items, statistics.n_queries, statistics.n_pairs), counts
     ).tolist()
     if not statistics.n_items:
-        statistics.products, statistics.scatter = locked(np.zeros_like(H)), 0.0
+        statistics.products, statistics.scatter = as_read_only(np.zeros_like(H)), 0.0
 
 
 # %% ../../nbs/problems/rankrls_statistics.ipynb #c024

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
-from ..base.ownership import locked
+from ..base.ownership import as_read_only
 from ..base.tables import Tabled
 from ..base.types import Items, KernelLike
 from ..base.validation import as_choice, as_flag, as_positive
@@ -279,7 +279,7 @@ class RankSVMProblem(Tabled, KernelMap):
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
         if isinstance(sums.score_gradient, np.ndarray):
             correlation = self.significant(correlation, sums.score_gradient)
-        w, curvature, bands = locked(nearest(self.signs, correlation)), 0.0, None
+        w, curvature, bands = as_read_only(nearest(self.signs, correlation)), 0.0, None
         if self.loss.is_smooth and self.signs is None and isinstance(self.summed, CountedLoss):
             bands = sums.bands  # a single number at f = 0
         elif self.loss.is_smooth:
@@ -443,7 +443,7 @@ FEWEST = 100  # landmarks of the first attempt
 EXACT_GAP = 0.01  # largest relative gap for the exact problem
 
 
-def grown(exact, solve, is_worth=lambda count: True, solve_exact=None):
+def grow_basis(exact, solve, is_worth=lambda count: True, solve_exact=None):
     """Add landmarks until the gap of the exact problem is at most EXACT_GAP, and solve.
 
     Parameters

@@ -13,9 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
-from ..base.ownership import locked
+from ..base.ownership import as_read_only
 from ..base.validation import as_choice, query_numbers
-from ..data.blocks import BlockedItems, BlocksLike, Parts, added, block_facts, require_blocks
+from ..data.blocks import (
+    BlockedItems,
+    BlocksLike,
+    Parts,
+    add_results,
+    block_facts,
+    require_blocks,
+)
 from ..kernels.items import column_squares, rmatvec
 from ..kernels.kernel import Kernel
 from ..preferences.sums import HINGE, Derivative, SummedLoss, Sums, TargetLoss
@@ -94,9 +101,9 @@ def totals_at(sums, block, scores):
     return *totals_of(sums), rmatvec(block.X, g), float(scores @ g), sums.bands.along_signs
 
 
-def totalled(first, second):
+def add_totals(first, second):
     """Combine the totals of two blocks: the larger shortfall, and sums of the others."""
-    return max(first[0], second[0]), *added(first[1:], second[1:])
+    return max(first[0], second[0]), *add_results(first[1:], second[1:])
 
 
 class BlockedLoss(TargetLoss):
@@ -141,7 +148,7 @@ class BlockedLoss(TargetLoss):
         gradient = self.blocks.map(attrgetter("score_gradient"), found)
         bands = self.blocks.map(attrgetter("bands"), found)
         worst, loss, margin, square, *others = self.blocks.reduce(
-            totals, found, *arguments, combine=totalled
+            totals, found, *arguments, combine=add_totals
         )
         return Sums(loss, margin, square, gradient, worst, bands), *others
 
@@ -306,7 +313,7 @@ class BlockRankSVMProblem(RankSVMProblem):
     def feature_units(self) -> np.ndarray:
         """Reciprocal norm (d,) of each feature, 1 for a feature of zeros. One pass."""
         square = self.blocks.reduce(_squares, self.blocks.items)
-        return locked(1 / np.sqrt(np.where(square > 0, square, 1.0)))
+        return as_read_only(1 / np.sqrt(np.where(square > 0, square, 1.0)))
 
     def hessian_product(self, bands: Parts, p: np.ndarray) -> np.ndarray:
         """Compute X'BX p (d,) in one pass over the items."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import announce_time, refuse_huge, solvable
-from ..base.ownership import locked, own
+from ..base.ownership import as_read_only, own
 from ..base.progress import interruptible
 from ..base.tables import Tabled
 from ..base.types import KernelLike, Seed
@@ -23,8 +23,8 @@ from ..base.validation import (
     as_count,
     as_matrix,
     as_positive,
+    describe_value,
     require_same_rows,
-    shown,
 )
 from ..kernels.kernel import Kernel, as_kernel
 from ..kernels.linear_map import KernelMap, LinearFunction
@@ -80,14 +80,14 @@ def marked_items(y, unlabelled, separate):
     )
     if not is_number and unlabelled is not False:
         raise ArgumentError(
-            f"unlabelled is {shown(unlabelled)}",
+            f"unlabelled is {describe_value(unlabelled)}",
             "None, False or the number that marks unlabelled items",
         )
     mark = y == unlabelled if is_number else np.zeros(y.size, dtype=bool)
     mark = missing if is_number and unlabelled != unlabelled else mark
     if is_number and unlabelled == unlabelled and unlabelled != -1 and not mark.any():
         raise ArgumentError(
-            f"unlabelled is {shown(unlabelled)}, which y does not hold",
+            f"unlabelled is {describe_value(unlabelled)}, which y does not hold",
             "a number that marks its unlabelled items, or False if all are labelled",
         )
     if (missing & ~mark).any():
@@ -100,7 +100,7 @@ def marked_items(y, unlabelled, separate):
 
 
 # %% ../../nbs/problems/rayleigh.ipynb #c014
-def read_labels(y, n, unlabelled=None, separate=False):
+def check_labels(y, n, unlabelled=None, separate=False):
     """Return the class (n,) of each item: 1 better, -1 worse, 0 unlabelled, as int8.
 
     `separate` states whether the unlabelled items are passed separately.
@@ -154,7 +154,7 @@ MOMENTS = ("mean_difference", "within_scatter", "noise")
 class SemiSupervisedData:
     """Statistics of items and labels that do not depend on lambda or the manifold weight.
 
-    `items` and `kernel` are arguments, `signs` (n,) are the labels of :func:`read_labels`, and
+    `items` and `kernel` are arguments, `signs` (n,) are the labels of :func:`check_labels`, and
     `subspace` may be None. `X` (n, p) are the features in the subspace. `neighbours` are options of
     :func:`rankbook.kernels.neighbours.neighbour_graph`. The last three attributes come from
     :func:`class_moments`. A dict `known` may contain these three, `X` and `laplacian_form`, if they
@@ -246,7 +246,7 @@ class RayleighProblem(Tabled, KernelMap):
         as_positive("manifold_weight", manifold_weight, zero=True)
         require_same_rows(X=X, y=y)
         items = check_items(X, kernel)
-        signs = read_labels(y, len(items), unlabelled, X_unlabelled is not None)
+        signs = check_labels(y, len(items), unlabelled, X_unlabelled is not None)
         if X_unlabelled is not None:
             if kernel.name == "precomputed":
                 raise ArgumentError(
@@ -262,7 +262,7 @@ class RayleighProblem(Tabled, KernelMap):
                 )
             items = np.concatenate([items, more])
             signs = np.r_[signs, np.zeros(len(more), dtype=np.int8)]
-        items = own(items) if X_unlabelled is None else locked(items)
+        items = own(items) if X_unlabelled is None else as_read_only(items)
         most, why = len(items) - 1, ", one less than the items"
         options = dict(n_neighbors=as_count("n_neighbors", n_neighbors, 1, most, why))
         options |= dict(metric=metric, neighbours=as_choice("neighbours", neighbours, SEARCHES))
@@ -464,9 +464,9 @@ def class_posterior(problem, lam):
     covariances = [np.cov(part.T, bias=True).reshape(ridge.shape) + ridge for part in parts]
     return ClassPosterior(
         problem.data.subspace,
-        locked(np.stack([part.mean(axis=0) for part in parts])),
-        locked(np.stack(covariances)),
-        locked(np.array([len(part) for part in parts]) / sum(map(len, parts))),
+        as_read_only(np.stack([part.mean(axis=0) for part in parts])),
+        as_read_only(np.stack(covariances)),
+        as_read_only(np.array([len(part) for part in parts]) / sum(map(len, parts))),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.ownership import locked
+from ..base.ownership import as_read_only
 from ..base.validation import as_array, as_vector, unknown_name
 from ..preferences.events import index_of, is_numbered
 
@@ -61,7 +61,7 @@ def as_signs(signs, d, names=None):
         wrong = np.flatnonzero(~np.isin(values, (-1, 0, 1)))
         if wrong.size:
             raise ArgumentError(f"signs[{wrong[0]}] is {values[wrong[0]]:g}", "-1, 0 or 1")
-    return locked(values.astype(np.int8)) if values.any() else None
+    return as_read_only(values.astype(np.int8)) if values.any() else None
 
 
 # %% ../../nbs/problems/signs.ipynb #sg004

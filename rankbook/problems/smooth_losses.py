@@ -12,7 +12,7 @@ import numpy as np
 from ..base.errors import ArgumentError, a_type
 from ..preferences.graph import item_sums
 from ..preferences.sums import Sums, TargetLoss, loss_of
-from .losses import Loss, read_preferences, require_array
+from .losses import Loss, require_array, require_graph
 
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm005
@@ -177,7 +177,7 @@ def second_derivative(rule, t):
 METHODS = ("value", "derivative", "conjugate")
 
 
-def checked(rule, method, x):
+def check_values(rule, method, x):
     """Check and return the numbers (m,) that a method of a :class:`PairLoss` returns for x (m,).
 
     Raises
@@ -279,7 +279,7 @@ class SmoothPairLoss(Loss):
 
     def read_target(self, prefs):
         """Return the preferences; raise an ArgumentError if their margins are not allowed."""
-        prefs, margin = read_preferences(prefs), getattr(self.rule, "margin", 1.0)
+        prefs, margin = require_graph(prefs), getattr(self.rule, "margin", 1.0)
         if margin != 1 and not (prefs.is_counted or (prefs.margin == 1).all()):
             raise ArgumentError(
                 f"prefs has margins of its own and loss is {self.name!r}, whose margin is "
@@ -301,10 +301,10 @@ class SmoothPairLoss(Loss):
         sums = PairSums(self.rule, prefs)
         if type(self.rule) is not Logistic:
             t = sums.shortfall(np.zeros(prefs.n_items))
-            checked(self.rule, "value", t)
-            checked(self.rule, "conjugate", checked(self.rule, "derivative", t))
+            check_values(self.rule, "value", t)
+            check_values(self.rule, "conjugate", check_values(self.rule, "derivative", t))
             if hasattr(self.rule, "second_derivative"):
-                checked(self.rule, "second_derivative", t)
+                check_values(self.rule, "second_derivative", t)
             refuse_concave(self.rule)
         return sums
 

@@ -15,7 +15,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import announce_time, require_memory, solvable
 from ..base.numerics import conjugate_gradients
 from ..base.progress import interruptible
-from ..preferences.votes import ranked
+from ..preferences.votes import dense_ranks
 from .certificate import Certificate
 from .scale import components
 
@@ -23,7 +23,7 @@ from .scale import components
 BLOCK = 1 << 15  # votes handled together, so that their numbers stay in the processor's cache
 
 
-def slopes(t, eta, weight, points, tied):
+def vote_losses(t, eta, weight, points, tied):
     """Loss of votes, and derivatives (m,) in their differences t (m,) of scores.
 
     Parameters
@@ -87,7 +87,7 @@ def sweep(place, weight, points, tied, features, inverse, difference, theta, eta
         part = slice(i, i + BLOCK)
         at, u = place[part].astype(np.intp), features[part] * inverse
         t = difference[at] + u @ theta
-        lost, r, h, *of_eta = slopes(t, eta, weight[part], points[part], tied[part])
+        lost, r, h, *of_eta = vote_losses(t, eta, weight[part], points[part], tied[part])
         mixed = h * u.T
         loss += lost
         gradient[:k] += r @ u
@@ -111,7 +111,7 @@ LESS = 2.0  # of equation (4)
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class CurvatureSpectrum:
     """Eigenvalues of the curvature of the scores, and squared components of the right-hand side.
 
     `weight` is the number of eigenvalues that each of `e` stands for, and `at` are the eigenvalues
@@ -178,7 +178,7 @@ class Curvature:
         return np.r_[self.product(w[:n]) + C @ w[n:], C.T @ w[:n] + self.F @ w[n:]]
 
     def sampled(self, prior, b, lam, moved, before=None):
-        """:class:`Spectrum` for a right-hand side b (p,), by Lanczos' method.
+        """:class:`CurvatureSpectrum` for a right-hand side b (p,), by Lanczos' method.
 
         It is precise near `lam`, and with fewer random vectors if the last step `moved` the scores
         far. After a tiny step, eigenvalues are those of the spectrum `before`.
@@ -187,14 +187,14 @@ class Curvature:
         close = min(1e-4, max(moved**2, CLOSE))
         at, square = lanczos(product, c, lam, close)
         if before is not None and moved <= SETTLED:
-            return Spectrum(before.e, before.weight, at.clip(0), square)
+            return CurvatureSpectrum(before.e, before.weight, at.clip(0), square)
         rng, probes = np.random.default_rng(0), max(4, PROBES // self.n)
         if moved > NEAR:
             probes = max(1, probes // ROUGH)
         starts = (rng.choice([-1.0, 1.0], self.n) for _ in range(probes))
         found = [lanczos(product, v, lam, close) for v in starts]
         e, weight = (np.concatenate(part) for part in zip(*found))
-        return Spectrum(e.clip(0), weight / probes, at.clip(0), square)
+        return CurvatureSpectrum(e.clip(0), weight / probes, at.clip(0), square)
 
 
 class DenseCurvature(Curvature):
@@ -228,7 +228,7 @@ class DenseCurvature(Curvature):
             S, c = S - self.C @ cho_solve(inner, self.C.T), c - self.C @ cho_solve(inner, b[n:])
         e, Q = eigh(S)
         e = np.where(e > EIGENVALUE_RTOL * e[-1], e, 0.0)
-        spectrum = Spectrum(e, np.ones(n), e, (Q.T @ c) ** 2)
+        spectrum = CurvatureSpectrum(e, np.ones(n), e, (Q.T @ c) ** 2)
         lam = spectrum.matched(problem.rank)
         return lam, spectrum.used(lam), None
 
@@ -375,7 +375,7 @@ class VoteProblem:
         for i in range(0, len(U), BLOCK):
             total += weight[i : i + BLOCK] @ (U[i : i + BLOCK] / size) ** 2
         self.scale = size * np.sqrt(total / weight.sum())
-        place, key = ranked(rows.first.astype(np.int64) * self.n + rows.second)
+        place, key = dense_ranks(rows.first.astype(np.int64) * self.n + rows.second)
         self.pairs = np.divmod(key, self.n)
         self.rows = (place, weight, rows.points, rows.tied, U, 1 / self.scale)
         self.ties = rows.tied.sum()
@@ -446,7 +446,7 @@ class VoteFit:
     @property
     def scores(self):
         """Scores (n,), minus the mean of each group."""
-        return within(self.w[: self.problem.n], self.problem.group)
+        return centre_groups(self.w[: self.problem.n], self.problem.group)
 
     @property
     def theta(self):
@@ -454,7 +454,7 @@ class VoteFit:
         return self.w[self.problem.n : self.problem.n + self.problem.k]
 
 
-def within(values, group):
+def centre_groups(values, group):
     """Values (n,) or (n, q) minus their means over the groups of the rows."""
     count = np.bincount(group)
     if values.ndim == 1:
@@ -520,7 +520,7 @@ def _search(problem, w, lam, near, still):
         prior = problem.prior(new)
         total = gradient / phi + prior * w
         move = H.factor(prior, min(1e-2, max(moved, CLOSE)))(-total)
-        move[: problem.n] = within(move[: problem.n], problem.group)  # exact for any lambda
+        move[: problem.n] = centre_groups(move[: problem.n], problem.group)  # exact for any lambda
         before, size, fall = loss / phi + prior @ w**2 / 2, 1.0, -total @ move
         while size > 1e-9:
             at = w + size * move
@@ -573,7 +573,7 @@ def covariance(fit, chosen=None, votes=None):
     require_memory(32 * problem.p * (q + k), what, ways)
     B, group = np.zeros((problem.p, q + k)), problem.group
     B[chosen, np.arange(q)] = 1.0
-    B[:n, :q] = within(B[:n, :q], group)
+    B[:n, :q] = centre_groups(B[:n, :q], group)
     B[n + np.arange(k), q + np.arange(k)] = 1.0
     prior = problem.prior(fit.lam)
     seconds = 4e-8 * q * len(problem.pairs[0]) if n > MOST_DENSE else 1e-10 * problem.p**3
@@ -584,7 +584,7 @@ def covariance(fit, chosen=None, votes=None):
     else:
         r = np.inf if votes.unit is None else int(votes.unit.max()) + 1
         share = 1.0 if np.isinf(r) else r / (r - 1)
-        found = squared(*unit_gradients(fit, votes), Z) * (share / fit.phi**2)
+        found = gram_of_differences(*unit_gradients(fit, votes), Z) * (share / fit.phi**2)
         found += Z.T @ (prior[:, None] * Z)
     return (found + found.T) / 2
 
@@ -608,7 +608,7 @@ def unit_gradients(fit, votes):
     for i in range(0, m, step):
         part, u = votes.rows(slice(i, i + step)), votes.features[i : i + step] / problem.scale
         t = w[part.first] - w[part.second] + u @ fit.theta
-        _, own, _, *of_eta = slopes(t, eta, part.weight, part.points, part.tied)
+        _, own, _, *of_eta = vote_losses(t, eta, part.weight, part.points, part.tied)
         slope[i : i + step] = own
         for total, each in zip(of_others, (*(own * u.T), *of_eta[:1])):
             total += np.bincount(unit[i : i + step], each, r)
@@ -622,7 +622,7 @@ def unit_gradients(fit, votes):
     return csr_array((both.ravel(), ends.ravel(), starts), (r, problem.n)), of_others.T
 
 
-def squared(S, D, Z):
+def gram_of_differences(S, D, Z):
     """The product (E Z)'(E Z), for E = [S, D] with a sparse S (r, n) and D (r, p - n)."""
     (r, n), found = S.shape, 0.0
     if S.nnz <= 10 * r:  # units of few votes
@@ -639,7 +639,7 @@ def squared(S, D, Z):
 
 # %% ../../nbs/problems/votes.ipynb #vo21c
 @interruptible
-def resampled(fit, votes, n_draws, seed):
+def refit_resampled(fit, votes, n_draws, seed):
     """Parameters (p, R) of refits to resampled votes, those of `fit` subtracted.
 
     Parameters
@@ -682,11 +682,11 @@ def resampled(fit, votes, n_draws, seed):
     seconds = n_draws * 3 * (1e-7 * len(rows) * (1 + problem.k) + 4e-10 * problem.p**3)
     with announce_time(seconds, f"the bootstrap of {n_draws:,} fits", "use method='laplace'"):
         for column in found.T:
-            column[:] = refitted(problem.counted(drawn()), fit.lam, fit.phi, fit.w) - fit.w
+            column[:] = refit(problem.counted(drawn()), fit.lam, fit.phi, fit.w) - fit.w
     return found
 
 
-def refitted(problem, lam, phi, w):
+def refit(problem, lam, phi, w):
     """Parameters (p,) that minimise the objective of a problem, from a start w near them."""
     prior, found = problem.prior(lam), problem.evaluate(w)
     for _ in range(STEPS):

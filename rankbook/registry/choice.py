@@ -25,9 +25,9 @@ from .plugins import (
     get_solver,
     installed_records,
     made_solver,
-    names_of,
     portable,
     shadow_of,
+    solver_names,
     words_of,
 )
 from .solver import (
@@ -35,8 +35,8 @@ from .solver import (
     Solver,
     auto_options,
     is_kind,
-    options_of,
     solver_fit,
+    solver_options,
 )
 
 # %% ../../nbs/registry/choice.ipynb #ch008
@@ -309,7 +309,7 @@ def seconds_of_wide(solver, work, seconds):
     Items of this kind share few columns, so nearly every item is on the margin at small lambdas.
     "coordinate" then passes more often over the preferences. "newton" solves systems with an
     unknown for each item; for few items it first factors them, see
-    :func:`rankbook.solvers.newton.steps.spanned`. The rates were measured on hashed items.
+    :func:`rankbook.solvers.newton.steps.in_span`. The rates were measured on hashed items.
     """
     n, d = work.items, work.columns
     if solver == "coordinate":
@@ -469,7 +469,7 @@ class Prediction:
         return self.seconds < np.inf
 
 
-class Comparison(list[Prediction]):
+class Forecasts(list[Prediction]):
     """Predictions for a problem, the quickest first; a table in a terminal and in Jupyter."""
 
     @property
@@ -542,7 +542,7 @@ def costs_of_plugins(problem, lam, provides):
                     f"promises a relative gap of {solver.tol}, and {Solver.tol:g} is asked for"
                 )
             elif (
-                fits := solver_fit(solver, lend(problem), provides, names_of(solver)[1])
+                fits := solver_fit(solver, lend(problem), provides, solver_names(solver)[1])
             ) is not True:
                 obstacle = fits
             else:
@@ -564,7 +564,7 @@ def compare_solvers(
     lam: float | None = None,
     provides: Literal["solve", "path"] = "solve",
     allow_plugins: bool = False,
-) -> Comparison:
+) -> Forecasts:
     """Predict how long each solver needs for a ranking SVM, and how much memory.
 
     Parameters
@@ -622,7 +622,7 @@ def compare_solvers(
         )
     provides = as_choice("provides", provides, ("solve", "path"))
     lam = None if lam is None else as_positive("lam", lam)
-    found, room = Comparison(), available_memory()
+    found, room = Forecasts(), available_memory()
     for name, seconds, nbytes in costs_of(problem, lam, provides):
         obstacle = "" if nbytes <= room else "needs more memory than is available"
         if (fits := solver_fit(get_solver(name), problem, provides)) is not True:
@@ -815,7 +815,7 @@ def choose_solver(
         return make("tiled" if is_tiled else "newton")
     if provides == "path":
         name = follower_of(problem, allow_plugins)
-        takes = options_of(type(get_solver(name)))[0]
+        takes = solver_options(type(get_solver(name)))[0]
         return make("path" if name == "epsilon" and not options.keys() <= takes.keys() else name)
     return quickest(problem, at, allow_plugins, make)
 
@@ -835,7 +835,7 @@ def choose_others(problem: Problem, lam: float, chosen: Any, **options: Any) -> 
         is_exact = (usual.tol or np.inf) <= Solver.tol
         if name == chosen.name or "solve" not in usual.provides or not is_exact:
             continue
-        takes = options_of(type(usual))[0]
+        takes = solver_options(type(usual))[0]
         solver = made_solver(name, {k: v for k, v in options.items() if k in takes}, False)
         can_start = lam > 0 or solver.hard_margin
         if not can_start or solver_fit(solver, problem, "solve") is not True:

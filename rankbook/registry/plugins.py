@@ -31,7 +31,7 @@ from .solver import (
     check_class,
     check_name,
     check_options,
-    options_of,
+    solver_options,
     with_options,
 )
 
@@ -235,7 +235,7 @@ def unregister_solver(name: str) -> None:
 
 # %% ../../nbs/registry/plugins.ipynb #pl016
 @contextmanager
-def naming(who):
+def name_solver(who):
     """Add a note that names the solver to whatever it raises."""
     try:
         yield
@@ -257,7 +257,7 @@ def words_of(error):
         return type(error).__name__
 
 
-def names_of(solver):
+def solver_names(solver):
     """The label of an instance for solutions, and its name for errors.
 
     Both are of the name by which you asked for it, or else of the first record of its class.
@@ -329,10 +329,10 @@ def made_solver(solver, options, progress=False):
         name = record.name if record else cls.__name__
         if missing := missing_modules(cls):
             raise ImportError(f"solver {name!r} needs {', '.join(missing)}, not installed here.")
-        if progress and "progress" in options_of(cls)[0]:
+        if progress and "progress" in solver_options(cls)[0]:
             options = dict(progress=True) | options
         check_options(cls, name, options)
-        with naming(record.who if record else repr(name)):
+        with name_solver(record.who if record else repr(name)):
             solver = cls(**options)
         if record is not None and isinstance(solver, Solver):
             vars(solver)["_asked"] = record.label, record.who
@@ -481,7 +481,7 @@ def row_of(record, allow_plugins):
                 value = ", ".join(sorted(str(v) for v in value))
             said[attribute] = "" if value is None else str(value)
         if cls:
-            options, takes_any = options_of(cls)
+            options, takes_any = solver_options(cls)
             words = [key if v is NEEDED else f"{key}={v!r}" for key, v in options.items()]
             said["options"] = ", ".join(words + ["..."] * takes_any)
     except Exception as error:

@@ -17,7 +17,7 @@ from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.certificate import Solution
 from .choice import announce, choose_others, choose_solver
-from .plugins import names_of, naming
+from .plugins import name_solver, solver_names
 from .solver import Solver, auto_options, owners_of, solver_fit
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ def refuse_overrides(problem):
         added += vars(kind)
 
 
-def run(solver, method, problem, argument, checked):
+def call_solver(solver, method, problem, argument, checked):
     """Call a solver's method, and return what `checked` makes of its answer.
 
     Only this function runs solvers. It checks that the solver takes the problem, adds the solver's
     name to its errors, and ends it on Ctrl-C and on a lack of memory. `checked` gets the answer,
     the solver's label, and the problem that the solver got: of a plugin, a copy.
     """
-    label, who = names_of(solver)
+    label, who = solver_names(solver)
     refuse_overrides(problem)
     if method not in solver.provides:
         raise ValueError(
@@ -80,7 +80,7 @@ def run(solver, method, problem, argument, checked):
         if not ours and kept and not getattr(problem, "is_factored", True):
             problem.matvec(np.zeros(problem.coef_shape))  # the copy shares the kernel matrix
         given = problem if ours else lend(problem)
-        with naming(who), singular, room:
+        with name_solver(who), singular, room:
             fits = solver_fit(solver, given, method, who)
             answer = getattr(solver, method)(given, argument) if fits is True else None
         if fits is not True:
@@ -202,7 +202,7 @@ def solve(
         said = f"{label} ({result.solver})" if result.solver else label
         return Solution.said_by(result, said, problem, lam)
 
-    by = lambda one: run(one, "solve", problem, lam, certified)
+    by = lambda one: call_solver(one, "solve", problem, lam, certified)
     if auto_options(solver) is not None:
         return best_answer(problem, lam, chosen, by, options)
     answer = by(chosen)
@@ -302,4 +302,4 @@ def solve_path(
         path.tol = chosen.tol if path.tol is None else path.tol
         return path
 
-    return run(chosen, "path", problem, lam_min, checked)
+    return call_solver(chosen, "path", problem, lam_min, checked)

@@ -407,7 +407,7 @@ NEEDED = inspect.Parameter.empty  # the default of an option that has none
 AUTO = dict(allow_plugins=False)  # the options of "auto", and their defaults
 
 
-def options_of(cls):
+def solver_options(cls):
     """The options of a solver class with their defaults, and whether it takes others, too.
 
     They are read from the signature of the class; the default of a required option is
@@ -424,7 +424,7 @@ def options_of(cls):
 
 def check_options(cls, name, options):
     """Raise a TypeError for an unknown option, with the nearest one, or for a missing option."""
-    known, takes_any = options_of(cls)
+    known, takes_any = solver_options(cls)
     unknown = [] if takes_any else [option for option in options if option not in known]
     if unknown and not known:
         raise TypeError(f"option is {unknown[0]!r}; the solver {name!r} has none.")

@@ -100,7 +100,7 @@ def screening(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tri
 
 # %% ../../nbs/selection/crossings.ipynb #c020
 @inner
-def difference(rows, cross, cache, b, w, r):
+def scaled_difference(rows, cross, cache, b, w, r):
     """lam (f(b) - f(w)) at row r. O(c) for each score that is not in the cache."""
     if cross.shape[1] == 0:
         return rows[r, b] - rows[r, w]
@@ -124,10 +124,10 @@ def follow_pair(breakpoints, cache, pair, work):
     b, w, distance, sign = pair
     stack, out_lam, out_sign = work
     a, depth, count, stack[0] = 0, 1, 0, lams.size - 1
-    da = difference(rows, cross, cache, b, w, 0)
+    da = scaled_difference(rows, cross, cache, b, w, 0)
     while depth > 0:
         z = stack[depth - 1]
-        dz = difference(rows, cross, cache, b, w, z)
+        dz = scaled_difference(rows, cross, cache, b, w, z)
         if z - a > 1:
             slack = 0.25 * (lams[a] - lams[z]) * (bends[z] - bends[a]) + jumps[z] - jumps[a]
             if da * dz <= 0 or min(abs(da), abs(dz)) <= distance * slack + margin:
@@ -143,7 +143,7 @@ def follow_pair(breakpoints, cache, pair, work):
 
 # %% ../../nbs/selection/crossings.ipynb #c023
 @inner_making
-def grown(out, count, room):
+def grow_changes(out, count, room):
     """The four arrays of changes, copied to longer arrays if fewer than `room` entries are free."""
     if count + room <= out[0].size:
         return out
@@ -182,7 +182,7 @@ def follow_chunk(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be 
         i = near[c]
         pair = better[i], worse[i], distances[i], signs[i]
         new = follow_pair(breakpoints, cache, pair, (stack, out_lam, out_sign))
-        out = grown(out, count, new)
+        out = grow_changes(out, count, new)
         for t in range(new):
             out[0][count], out[1][count] = out_lam[t], i
             out[2][count], out[3][count] = signs[i], out_sign[t]
@@ -218,12 +218,12 @@ def trace_block(block, better, worse, distances, signs):
     lams, scores = block.lams[block.ends], block.scores
     for k in range(0, last, GROUP):
         z = min(k + GROUP, last)
-        out = grown(out, count, m)
+        out = grow_changes(out, count, m)
         limits = block.wide[k // GROUP], max(block.margin[k], block.margin[z])
         ends = scores[k], scores[z]
         size, count = screening(*ends, limits, pairs, everyone, m, near, lams[k], out, count)
         for s in range(k, z):
-            out = grown(out, count, size)
+            out = grow_changes(out, count, size)
             limits = block.slack[s], max(block.margin[s], block.margin[s + 1])
             ends = scores[s], scores[s + 1]
             few, count = screening(*ends, limits, pairs, near, size, nearer, lams[s], out, count)
@@ -271,11 +271,11 @@ def walk_block(lams, rows, squares, cross, metric, top, tie_tol):
         return np.minimum(ellipse, bend + leapt + 1e-7 * walked)
 
     scores = lambda ends: rows[ends] @ cross.T
-    return _as_block((lams, rows, cross, bends, jumps), scores, deviation, tie_tol)
+    return _make_block((lams, rows, cross, bends, jumps), scores, deviation, tie_tol)
 
 
 # %% ../../nbs/selection/crossings.ipynb #c038
-def _as_block(parts, scores, deviation, tie_tol):
+def _make_block(parts, scores, deviation, tie_tol):
     """The :class:`Block` with its first fields `parts`, and the rest from two functions.
 
     ``scores(ends)`` returns the scores at some breakpoints, ``deviation(ends)`` the largest
@@ -310,7 +310,7 @@ def score_block(lams, G, tie_tol):
     moves = np.diff(G, axis=0, prepend=G[:1])
     jumps = np.cumsum(moves.max(axis=1) - moves.min(axis=1)) / 2
     none, bends = np.empty((0, 0)), np.zeros(lams.size)
-    return _as_block((lams, G, none, bends, jumps), lambda ends: G[ends], deviation, tie_tol)
+    return _make_block((lams, G, none, bends, jumps), lambda ends: G[ends], deviation, tie_tol)
 
 
 # %% ../../nbs/selection/crossings.ipynb #c045

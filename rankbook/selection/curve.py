@@ -24,11 +24,11 @@ from ..base.validation import (
 )
 from ..data.blocks import BlocksLike
 from ..metrics.probabilities import as_link, error_sums, log_error, unit_weighted
-from ..metrics.queries import as_known, as_tie_tol, split_metric
+from ..metrics.queries import as_pair_target, as_tie_tol, split_metric
 from ..paths.exact import LabelPath, SolutionPath
 from ..paths.ranges import RangePath
 from ..preferences.graph import Preferences
-from ..preferences.missed_pairs import PATH_TIE_TOL, missed
+from ..preferences.missed_pairs import PATH_TIE_TOL, miss_loss
 from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
 from ..preferences.sums import total_weight, weighs_nothing
@@ -214,12 +214,12 @@ def distinct_rows(X):
     return X[np.unique(items, return_index=True)[1]], items
 
 
-def _judged(X_val, known, qid, metric):
+def _validation_target(X_val, known, qid, metric):
     """Validation target, and the query number (p,) of each item.
 
     The target is preferences or orders for a metric in OF_PAIRS, otherwise grades (p,).
     """
-    p, known = np.shape(X_val)[0], as_known(known, X_val, "prefs_val", "X_val", qid=qid)
+    p, known = np.shape(X_val)[0], as_pair_target(known, X_val, "prefs_val", "X_val", qid=qid)
     refuse_pair_features(
         known,
         "prefs_val",
@@ -607,7 +607,7 @@ def validation_curve(
         if metric == "disagreement" or not path.problem.loss.takes_orders:
             prefs_val, X_val = prefs_val.pairs_with(X_val)
             rows = X_val
-    y, query = _judged(rows, prefs_val, qid, metric)
+    y, query = _validation_target(rows, prefs_val, qid, metric)
     if metric == "log_loss":
         return _log_loss_curve(path, X_val, y)
     distinct, items = distinct_rows(X_val)
@@ -652,7 +652,7 @@ def disagreement_error(
     Scores tie as in :func:`rankbook.validation_curve`. O(m) for m preferences.
     """
     size = np.abs(scores).max()
-    loss = missed(scores[prefs.better], scores[prefs.worse], PATH_TIE_TOL, size)
+    loss = miss_loss(scores[prefs.better], scores[prefs.worse], PATH_TIE_TOL, size)
     weight = prefs.weight / prefs.weight.sum()
     influence = weight * (loss - weight @ loss)
     query = query_numbers(qid, prefs.n_items)

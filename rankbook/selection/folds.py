@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError
-from ..base.ownership import locked
+from ..base.ownership import as_read_only
 from ..base.validation import (
     as_array,
     as_choice,
@@ -236,7 +236,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
     if by == "pair":
         pairs = np.column_stack([prefs.better, prefs.worse])
         parts = deal_folds(cv, pairs, prefs.weight, number, rng)
-        every = locked(np.arange(prefs.n_items))
+        every = as_read_only(np.arange(prefs.n_items))
         listed = prefs.better, prefs.worse, prefs.weight, prefs.margin, prefs.pair_features
 
         def among(at):
@@ -247,7 +247,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
     elif by == "order":
         weights = np.bincount(prefs.order, prefs.choice_weight, prefs.n_orders)
         parts = deal_folds(cv, np.arange(prefs.n_orders)[:, None], weights, number, rng)
-        every = locked(np.arange(prefs.n_items))
+        every = as_read_only(np.arange(prefs.n_items))
         folds = [
             Fold(every, prefs.of_orders(train), every, prefs.of_orders(test))
             for train, test in parts
@@ -270,7 +270,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
         return folds, len(prefs) - int(seen.sum())
     if by != "pair" and np.bincount(np.concatenate(tests)).max() == 1:  # nothing is left out twice
         return folds, len(prefs) - sum(len(fold.target) for fold in folds)
-    validated = np.any([_touched(prefs, test, by) for test in tests], axis=0)
+    validated = np.any([_left_out(prefs, test, by) for test in tests], axis=0)
     return folds, int((~validated).sum())
 
 
@@ -323,7 +323,7 @@ def _needs_groups(cv):
     return routing is not None and routing().split.requests.get("groups") is True
 
 
-def _touched(prefs, test, by):
+def _left_out(prefs, test, by):
     """Whether each preference (m,) is left out, by pair, or both its items are."""
     left_out = np.zeros(len(prefs) if by == "pair" else prefs.n_items, dtype=bool)
     left_out[test] = True

@@ -8,12 +8,12 @@ from .. import metrics
 from ..base.errors import ArgumentError
 from ..base.validation import as_count, query_numbers, unknown_name
 from ..kernels.items import dense, matvec
-from ..metrics.queries import RULES, named
+from ..metrics.queries import RULES, find_metric
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL
 from ..preferences.sums import query_totals
-from ..problems.rankrls import as_lambdas, decomposed
+from ..problems.rankrls import as_lambdas, decompose
 from ..problems.rankrls_statistics import RankingStatistics, basis_rows
 from .folds import make_folds
 from .leave_out import leave_out_predictions, leave_pair_out, left_out_scores, merge_ties, tie_share
@@ -76,7 +76,7 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
 
 def check_metric(metric, k=None):
     """Return a name in METRICS or a function of (y, scores, qid), and if greater is better."""
-    function, options = named(metric, {} if k is None else dict(k=as_count("k", k)))
+    function, options = find_metric(metric, {} if k is None else dict(k=as_count("k", k)))
     if function in RULES and RULES[function].has_link:
         raise ArgumentError(
             f"metric is {metric!r}, and scores of least squares are not log-odds",
@@ -199,7 +199,7 @@ def leave_query_out(blocks, statistics, lams):
     One pass over the items, O(n p^2 + l n s (s + p)) for queries of s items, and O(p^3) before it.
     """
     lams, p = as_lambdas(lams), statistics.n_features
-    values, V = decomposed(np.array(statistics.products[:p, :p]))
+    values, V = decompose(np.array(statistics.products[:p, :p]))
     right = V.T @ statistics.products[:p, p]
     options = V, values, right, lams
     empty = RankingStatistics(graph=statistics.graph)  # the basis without data, small to send

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
-from ..base.ownership import locked
+from ..base.ownership import as_read_only
 from ..base.progress import interruptible
 from ..base.types import SolverLike
 from ..base.validation import as_positive, as_vector
@@ -53,7 +53,7 @@ class KernelPath:
     solutions: tuple[Solution, ...]
 
     def __init__(self, lam, gammas, solutions, solver: SolverLike = "auto"):
-        self.lam, self.gammas, self.solutions = lam, locked(gammas), tuple(solutions)
+        self.lam, self.gammas, self.solutions = lam, as_read_only(gammas), tuple(solutions)
         self.solver = solver
 
     def solution(self, gamma: float, tol: float | None = None) -> Solution:
@@ -100,7 +100,7 @@ class KernelPath:
         Each is usually close to the largest gap between its two neighbours. O(g n^2 d).
         """
         middle = np.sqrt(self.gammas[1:]) * np.sqrt(self.gammas[:-1])
-        return locked(np.array([self.solution(g).certificate.relative_gap for g in middle]))
+        return as_read_only(np.array([self.solution(g).certificate.relative_gap for g in middle]))
 
     def __repr__(self) -> str:
         ends = f"{self.gammas[0]:g} to {self.gammas[-1]:g}"

@@ -14,7 +14,7 @@ from ..kernels.items import matvec
 from ..paths.spectral import WeightPath
 from ..preferences.laplacians import Queries, QueryGraph
 from ..preferences.missed_pairs import TIE_TOL, tie_chains
-from ..problems.rankrls import Spectrum, as_lambdas, decomposed
+from ..problems.rankrls import Spectrum, as_lambdas, decompose
 
 
 # %% ../../nbs/selection/leave_out.ipynb #c005
@@ -242,7 +242,7 @@ def downdated_scores(form, h, lams, level=True):
         sums -= Z[:, :p].T @ QueryGraph(graph.query[h], s).laplacian(Z)
     else:
         sums -= Z[:, :p].T @ (graph.degree[h][:, None] * Z - graph.W[h][:, h] @ Z)
-    values, V = decomposed((sums[:, :p] + sums[:, :p].T) / 2)
+    values, V = decompose((sums[:, :p] + sums[:, :p].T) / 2)
     u = Spectrum(V, values, V.T @ sums[:, p:]).grid(lams)
     f = form.scores[h] @ u
     if form.is_global and level:
@@ -534,11 +534,11 @@ def pair_blocks(first, second, rows):
     for start, stop in zip(starts[:-1], starts[1:]):
         if start < stop:
             at = order[start:stop]
-            (I, i), (J, j) = numbered(first[at]), numbered(second[at])
+            (I, i), (J, j) = number_items(first[at]), number_items(second[at])
             yield at, I, J, i, j
 
 
-def numbered(items):
+def number_items(items):
     """Sorted distinct items, and the index of each item among them. O(m + n), without a sort."""
     present = np.zeros(items.max() + 1, dtype=bool)
     present[items] = True

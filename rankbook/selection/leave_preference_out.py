@@ -12,8 +12,8 @@ from ..base.validation import unknown_name
 from ..paths.spectral import WeightPath
 from ..preferences.graph import Preferences
 from ..preferences.laplacians import members
-from ..preferences.missed_pairs import missed
-from ..problems.rankrls import MarginTarget, Spectrum, as_lambdas, measured
+from ..preferences.missed_pairs import miss_loss
+from ..problems.rankrls import MarginTarget, Spectrum, as_lambdas, reduced_items
 from .folds import group_numbers, pair_folds
 from .leave_out import tie_share
 
@@ -69,7 +69,7 @@ def _item_scores(path):
     """T (n, p), up to constants. O(n^2 p) for the kernel of the items."""
     problem, left = path.problem, path.spectrum.left
     if isinstance(path, WeightPath):
-        return measured(problem) @ left
+        return reduced_items(problem) @ left
     return problem.scores(problem.project(left))
 
 
@@ -237,12 +237,12 @@ def preference_groups(cv, X, prefs, by="item", groups=None, random_state=None):
 
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl18
-def missed_share(differences, weight, limits):
+def missed_shares(differences, weight, limits):
     """Share (l,) of preferences in the wrong order, from differences (l, j) and weights (j,).
 
     Differences within `limits` (l,) are ties.
     """
-    return missed(differences, 0.0, 1.0, np.asarray(limits)[:, None]) @ weight / weight.sum()
+    return miss_loss(differences, 0.0, 1.0, np.asarray(limits)[:, None]) @ weight / weight.sum()
 
 
 def known_preferences(prefs, fold):
@@ -284,16 +284,16 @@ def preference_values(follow, prefs, groups, lams):
             asked, path = fold.target, follow(known_preferences(prefs, fold))
             f = (path.shares(lams) * path.spectrum.right[:, 0]) @ _item_scores(path)[fold.test].T
             d = f[:, asked.better] - f[:, asked.worse]
-            values.append(missed_share(d, asked.weight, _limits(path, d, lams)))
+            values.append(missed_shares(d, asked.weight, _limits(path, d, lams)))
         return np.mean(values, axis=0), None
     path = follow(prefs)
     d = left_out_differences(path, groups.removed, groups.judged, lams)
     weight, limits = prefs.weight[np.concatenate(groups.judged)], _limits(path, d, lams)
     if groups.is_pooled:
-        return missed_share(d, weight, limits), path
+        return missed_shares(d, weight, limits), path
     ends = np.cumsum([len(asked) for asked in groups.judged])
     parts = (np.split(d, ends[:-1], axis=1), np.split(weight, ends[:-1]))
-    return np.mean([missed_share(a, w, limits) for a, w in zip(*parts)], axis=0), path
+    return np.mean([missed_shares(a, w, limits) for a, w in zip(*parts)], axis=0), path
 
 
 def _limits(path, d, lams):

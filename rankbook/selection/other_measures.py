@@ -16,7 +16,7 @@ from .crossings import crossings
 
 # %% ../../nbs/selection/other_measures.ipynb #c004
 @njit
-def count_pairs(better, worse, signs, amount, above, tied):
+def count_changes(better, worse, signs, amount, above, tied):
     """Update the counts `above` and `tied` of all items by pairs with given signs of f(b) - f(w).
 
     `amount` 1 adds the pairs, -1 removes them.
@@ -44,7 +44,7 @@ def query_dcg(members, grade_starts, gains, above, tied, sums):
     gains : ndarray of floats
         The gain of each grade.
     above, tied : ndarrays of ints
-        Counts of all items, see :func:`count_pairs`.
+        Counts of all items, see :func:`count_changes`.
     sums : ndarray of floats
         ``sums[p]`` is the sum of the first p discounts.
     """
@@ -126,13 +126,13 @@ def ndcg_steps(  # noqa: PLR0913 -- what changes and what it changes in
     """
     tables, number = query_tables(y, query, k)
     above, tied = np.zeros((2, y.size), dtype=np.int64)
-    count_pairs(better, worse, first, 1, above, tied)
+    count_changes(better, worse, first, 1, above, tied)
     value = np.array([query_dcg(*table[:3], above, tied, table[3]) / table[4] for table in tables])
     values, ends = [value.mean()], np.r_[starts[1:], pair.size]
     for start, end in zip(starts, ends):
         b, w = better[pair[start:end]], worse[pair[start:end]]
-        count_pairs(b, w, old[start:end], -1, above, tied)
-        count_pairs(b, w, new[start:end], 1, above, tied)
+        count_changes(b, w, old[start:end], -1, above, tied)
+        count_changes(b, w, new[start:end], 1, above, tied)
         for t in np.unique(number[b]):
             value[t] = query_dcg(*tables[t][:3], above, tied, tables[t][3]) / tables[t][4]
         values.append(value.mean())

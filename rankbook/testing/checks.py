@@ -33,15 +33,15 @@ from .corpus import (
     LOW,
     MIDDLE,
     VARIANTS,
-    lambdas,
-    made,
-    repeated,
+    cached_problem,
+    instance_lambdas,
+    repeated_values,
     unit_of,
 )
 from .subject import Case, CheckFailed, CheckSkipped, Subject, describe
 
 
-def check_answers(subject: Subject) -> None:
+def check_solutions(subject: Subject) -> None:
     """Check that the solver solves each declared kind, with finite coefficients."""
     if not any(True for _ in subject.problems("items", names=("plain",))):
         raise CheckFailed(
@@ -62,7 +62,7 @@ def check_answers(subject: Subject) -> None:
                 raise CheckFailed(f"info['advice'] is {advice!r}; expected a sentence")
 
 
-def within(answer: Solution, tol: float) -> None:
+def require_gap(answer: Solution, tol: float) -> None:
     """Fail unless the relative gap of an answer is at most `tol`."""
     gap = answer.certificate.relative_gap
     if not abs(gap) <= tol:
@@ -75,12 +75,12 @@ def same_objective(one: float, two: float, tol: float, other: str) -> None:
         raise CheckFailed(f"the objective is {one:.10g}, and {other} {two:.10g}")
 
 
-def solve_group(subject: Subject, group: str, lams: Any = lambdas, **choice: Any) -> None:
+def solve_group(subject: Subject, group: str, lams: Any = instance_lambdas, **choice: Any) -> None:
     """Fail unless every case of a group is solved to within `tol`."""
     tol = subject.tol
     for case in subject.cases(group, lams, **choice):
         with subject.looking_at(case):
-            within(subject.answer(case.problem, case.lam), tol)
+            require_gap(subject.answer(case.problem, case.lam), tol)
 
 
 def check_certificate(subject: Subject) -> None:
@@ -147,7 +147,7 @@ WAYS = dict(
 def check_progress(subject: Subject) -> None:
     """Check that the objective is at least halfway from f = 0 to the minimum."""
     for group, names in WAYS.items():
-        for case in subject.cases(group, lambda p: lambdas(p, LOW), names=names):
+        for case in subject.cases(group, lambda p: instance_lambdas(p, LOW), names=names):
             reference = reference_for(subject, case.problem)
             with subject.looking_at(case):
                 mine = subject.answer(case.problem, case.lam).certificate
@@ -224,7 +224,7 @@ def check_combinations(subject: Subject) -> None:
     """Check weights, margins and queries together, with every kernel and storage."""
     declared = subject.declared
     names = TOGETHER if declared.weights and declared.margins else APART
-    choice = dict(lams=lambda p: lambdas(p, MIDDLE), names=names)
+    choice = dict(lams=lambda p: instance_lambdas(p, MIDDLE), names=names)
     on_labels = choice | dict(names=APART[:1], kinds=("LabelRankSVMProblem", "LabelRankRLSProblem"))
     for kernel in declared.kernels:
         solve_group(subject, "combined", kernel=kernel, **choice)
@@ -236,7 +236,7 @@ def check_combinations(subject: Subject) -> None:
 
 def check_sizes(subject: Subject) -> None:
     """Check 200 items with 40 features and 1000 preferences in 40 queries."""
-    solve_group(subject, "large", lambda p: lambdas(p, MIDDLE))
+    solve_group(subject, "large", lambda p: instance_lambdas(p, MIDDLE))
 
 
 def check_kernels(subject: Subject) -> None:
@@ -248,9 +248,13 @@ def check_kernels(subject: Subject) -> None:
         raise CheckSkipped(f"it takes the kernel {first} alone")
     names = ("plain", "copies that contradict", "integer grid", "rank one on integers")
     for kernel in others:
-        solve_group(subject, "items", lambda p: lambdas(p, LOW), kernel=kernel, names=names)
+        solve_group(
+            subject, "items", lambda p: instance_lambdas(p, LOW), kernel=kernel, names=names
+        )
     for kernel in changed:
-        solve_group(subject, "items", lambda p: lambdas(p, LOW), kernel=kernel, names=names[:1])
+        solve_group(
+            subject, "items", lambda p: instance_lambdas(p, LOW), kernel=kernel, names=names[:1]
+        )
 
 
 def check_scales(subject: Subject) -> None:
@@ -261,11 +265,11 @@ def check_scales(subject: Subject) -> None:
 def check_extremes(subject: Subject) -> None:
     """Check very large and very small lambdas, and lambdas near the largest breakpoint."""
     names = ("plain", "integer grid", "separable")
-    solve_group(subject, "items", names=names, lams=lambda p: lambdas(p, EXTREME))
-    solve_group(subject, "items", names=("plain",), lams=lambda p: lambdas(p, EDGES))
+    solve_group(subject, "items", names=names, lams=lambda p: instance_lambdas(p, EXTREME))
+    solve_group(subject, "items", names=("plain",), lams=lambda p: instance_lambdas(p, EDGES))
     for storage in sorted(subject.declared.storages - {"float64"}):
         choice = dict(kinds=("RankSVMProblem",), names=("plain",), storage=storage)
-        solve_group(subject, "items", lambda p: lambdas(p, ABOVE), **choice)
+        solve_group(subject, "items", lambda p: instance_lambdas(p, ABOVE), **choice)
 
 
 def check_storages(subject: Subject) -> None:
@@ -316,7 +320,7 @@ def check_order(subject: Subject) -> None:
                 continue
             order = np.random.default_rng(3).permutation(len(instance.X))
             other = variant.problem(instance.permuted(order), kernel)
-            for lam in lambdas(problem):
+            for lam in instance_lambdas(problem):
                 with subject.looking_at(Case(f"{instance.name}, permuted", variant, other, lam)):
                     one, two = (subject.answer(p, lam).certificate.primal for p in (problem, other))
                     same_objective(one, two, 2 * tol, "permuted")
@@ -371,7 +375,7 @@ def check_random_state(subject: Subject) -> None:
 HELD = ("X", "prefs.weight", "prefs.margin", "prefs.better", "prefs.worse", "target.b", "gram")
 
 
-def held(problem: Any) -> list[Any]:
+def copy_arrays(problem: Any) -> list[Any]:
     """Return copies of the arrays of a problem."""
     found = []
     for name in HELD:
@@ -382,7 +386,7 @@ def held(problem: Any) -> list[Any]:
     return found
 
 
-def lent(how: str, instance: Any) -> np.ndarray:
+def lend_items(how: str, instance: Any) -> np.ndarray:
     """Return the items of an instance as a caller's array."""
     X = np.array(instance.X, order="C")
     if how == "every other row":
@@ -400,7 +404,7 @@ def lent_problems(subject: Subject, *ways: str) -> Any:
     for variant in VARIANTS:
         for instance in GROUPS["items"][:5] if variant.kind == "RankSVMProblem" else ():
             for how in ways if kernel in ("linear", "rbf", "poly") else ():
-                borrower = replace(instance, X=lent(how, instance))
+                borrower = replace(instance, X=lend_items(how, instance))
                 problem = variant.problem(borrower, kernel, copy=False)
                 if problem is not None and subject.takes(problem):
                     yield f"{instance.name}, {how}", variant, problem
@@ -414,11 +418,11 @@ def check_unchanged(subject: Subject) -> None:
         for instance, variant, _ in cases
     ]
     for name, variant, problem in [*named, *lent_problems(subject, "writable")]:
-        lam = lambdas(problem)[0]
+        lam = instance_lambdas(problem)[0]
         with subject.looking_at(Case(name, variant, problem, lam)):
-            before = held(problem)
+            before = copy_arrays(problem)
             subject.answers(problem, lam)
-            for what, was, now in zip(HELD, before, held(problem)):
+            for what, was, now in zip(HELD, before, copy_arrays(problem)):
                 if was is not None and not np.array_equal(was, now):
                     raise CheckFailed(f"{what} of the problem was overwritten")
 
@@ -427,10 +431,10 @@ def check_layout(subject: Subject) -> None:
     """Check borrowed arrays that are read-only, or of any order in memory."""
     ways = ("read-only", "Fortran order", "every other row", "backwards")
     for name, variant, problem in lent_problems(subject, *ways):
-        lam = lambdas(problem)[0]
+        lam = instance_lambdas(problem)[0]
         with subject.looking_at(Case(name, variant, problem, lam)):
             if subject.promise is not None:
-                within(subject.answer(problem, lam), subject.promise)
+                require_gap(subject.answer(problem, lam), subject.promise)
             if "solve" in subject.declared.provides and subject.follows(problem):
                 subject.path_below(problem, lam)
     if not subject.cases_seen:
@@ -466,11 +470,14 @@ def ordinary(subject: Subject) -> Any:
         kinds = variant.names & set(declared.problems)
         for instance, kernel, options in settings:
             if not options or variant.kind == "RankSVMProblem":
-                problem = made(variant, instance, kernel, **options)
+                problem = cached_problem(variant, instance, kernel, **options)
                 known = {variant.kind} & kinds  # derived problems may be refused
                 yield {f"{kind} with the kernel {kernel}" for kind in known} | kinds, problem
         for name, instance in chosen.items():
-            yield {f"{kind} with {name}" for kind in kinds}, made(variant, instance, first)
+            yield (
+                {f"{kind} with {name}" for kind in kinds},
+                cached_problem(variant, instance, first),
+            )
 
 
 def check_accepts(subject: Subject) -> None:
@@ -502,7 +509,7 @@ def beyond(subject: Subject) -> Any:
         options = dict(variant.options)
         linear = "signed" in options or options.get("penalty") == "l1"
         for kernel in ("linear",) if linear else VOCABULARY["kernels"]:
-            yield plain.name, variant, made(variant, plain, kernel)
+            yield plain.name, variant, cached_problem(variant, plain, kernel)
     wanted = dict(
         weights=declared.weights,
         margins=declared.margins,
@@ -511,11 +518,15 @@ def beyond(subject: Subject) -> Any:
     for group in (group for group, takes in wanted.items() if not takes):
         for instance in GROUPS[group]:
             for variant in VARIANTS:
-                yield instance.name, variant, made(variant, instance, declared.first_kernel)
+                yield (
+                    instance.name,
+                    variant,
+                    cached_problem(variant, instance, declared.first_kernel),
+                )
     for storage in sorted({"float32", "csr"} - declared.storages):
         for variant in VARIANTS[:2]:
             name = f"{plain.name}, {storage}"
-            yield name, variant, made(variant, plain, "linear", storage=storage)
+            yield name, variant, cached_problem(variant, plain, "linear", storage=storage)
 
 
 def check_refuses(subject: Subject) -> None:
@@ -523,7 +534,7 @@ def check_refuses(subject: Subject) -> None:
     for name, variant, problem in beyond(subject):
         if problem is None or Solver.can_solve(subject.declared, problem) is True:
             continue
-        lam = lambdas(problem)[0]
+        lam = instance_lambdas(problem)[0]
         with subject.looking_at(Case(name, variant, problem, lam)):
             said = subject.solver.can_solve(problem)
             if not (isinstance(said, str) and said.strip()):
@@ -555,8 +566,8 @@ def check_memory(subject: Subject) -> None:
     plain = replace(GROUPS["items"][0], X=np.array(GROUPS["items"][0].X))  # to lend
     alike = [  # equal items and numbers of preferences, and the first problem again
         plain,
-        replace(plain, name="other weights", weight=repeated(1, 3, 0.5)),
-        replace(plain, name="other margins", margin=repeated(1, 3, 0.5)),
+        replace(plain, name="other weights", weight=repeated_values(1, 3, 0.5)),
+        replace(plain, name="other margins", margin=repeated_values(1, 3, 0.5)),
         replace(plain, name="other grades", y=plain.y.max() - plain.y[::-1]),
         plain,
     ]
@@ -569,7 +580,7 @@ def check_memory(subject: Subject) -> None:
             continue
         at = lam.setdefault(variant.kind, 0.1 * unit_of(problem))
         with subject.looking_at(Case(instance.name, variant, problem, at)):
-            within(subject.answer(problem, at), tol)
+            require_gap(subject.answer(problem, at), tol)
             if subject.declared.provides == {"solve", "path"} and subject.follows(problem):
                 subject.path_below(problem, at)
 

@@ -137,7 +137,7 @@ def query_instances() -> list[Instance]:
     ]
 
 
-def scattered(low: float, high: float) -> Callable[[int], np.ndarray]:
+def scattered_powers(low: float, high: float) -> Callable[[int], np.ndarray]:
     """Return a function of a length that makes shuffled powers of ten from low to high."""
 
     def powers(m):
@@ -146,7 +146,7 @@ def scattered(low: float, high: float) -> Callable[[int], np.ndarray]:
     return powers
 
 
-def repeated(*values: float) -> Callable[[int], np.ndarray]:
+def repeated_values(*values: float) -> Callable[[int], np.ndarray]:
     """Return a function of a length that repeats the values."""
     return lambda m: np.resize(np.array(values), m)
 
@@ -156,8 +156,8 @@ def all_groups() -> dict[str, list[Instance]]:
     items, queries = item_instances(), query_instances()
     plain, _, contradiction, _, grid = items[:5]
     separable = next(i for i in items if i.name == "separable")
-    both = dict(weight=repeated(2, 0.5, 1, 3), margin=repeated(1, 3, 0.5))
-    signed = both | dict(margin=repeated(1, -0.5))
+    both = dict(weight=repeated_values(2, 0.5, 1, 3), margin=repeated_values(1, 3, 0.5))
+    signed = both | dict(margin=repeated_values(1, -0.5))
     # more items, queries and features than a block contains
     X = np.random.default_rng(9).normal(size=(200, 40))
     in_query, thirds = np.tile([0.0, 0.0, 1.0, 1.0, 2.0], 40), np.arange(56) * 3 // 56 * 1.0
@@ -165,21 +165,21 @@ def all_groups() -> dict[str, list[Instance]]:
         items=items,
         queries=queries,
         weights=[  # of preferences, or of examples
-            replace(plain, name="weights over ten orders", weight=scattered(-5, 5)),
-            replace(plain, name="weights, some 0", weight=repeated(2, 0, 1, 3, 0)),
-            replace(contradiction, name="weighted copies", weight=scattered(-1, 1)),
-            replace(grid, name="integer weights on a grid", weight=repeated(1, 3, 2)),
-            replace(plain, name="constant weights", weight=repeated(3)),
+            replace(plain, name="weights over ten orders", weight=scattered_powers(-5, 5)),
+            replace(plain, name="weights, some 0", weight=repeated_values(2, 0, 1, 3, 0)),
+            replace(contradiction, name="weighted copies", weight=scattered_powers(-1, 1)),
+            replace(grid, name="integer weights on a grid", weight=repeated_values(1, 3, 2)),
+            replace(plain, name="constant weights", weight=repeated_values(3)),
         ],
         margins=[
-            replace(plain, name="margins of all sizes", margin=scattered(-2, 2)),
-            replace(grid, name="integer margins on a grid", margin=repeated(1, 3, 2)),
-            replace(plain, name="constant margins", margin=repeated(0.5)),
+            replace(plain, name="margins of all sizes", margin=scattered_powers(-2, 2)),
+            replace(grid, name="integer margins on a grid", margin=repeated_values(1, 3, 2)),
+            replace(plain, name="constant margins", margin=repeated_values(0.5)),
         ],
         signed=[
-            replace(plain, name="signed margins", margin=repeated(1, -0.5, 2)),
-            replace(grid, name="signed margins on a grid", margin=repeated(1, 0, -1, 2)),
-            replace(plain, name="all margins negative", margin=repeated(-1, -0.5, -2)),
+            replace(plain, name="signed margins", margin=repeated_values(1, -0.5, 2)),
+            replace(grid, name="signed margins on a grid", margin=repeated_values(1, 0, -1, 2)),
+            replace(plain, name="all margins negative", margin=repeated_values(-1, -0.5, -2)),
         ],
         combined=[
             replace(queries[0], name="weights in queries", weight=both["weight"]),
@@ -356,7 +356,7 @@ VARIANTS = [
 
 
 @cache
-def made(variant: Variant, instance: Instance, kernel: str, **more: Any) -> Any:
+def cached_problem(variant: Variant, instance: Instance, kernel: str, **more: Any) -> Any:
     """Return :meth:`Variant.problem`, cached for instances of :data:`GROUPS`."""
     return variant.problem(instance, kernel, **more)
 
@@ -377,7 +377,7 @@ ORDINARY, LOW, MIDDLE = (0.5, 0.02), (0.02,), (0.1,)  # in units
 EXTREME, EDGES, ABOVE = (1e3, 1e-5), (1.001, 1.0, 0.999, 5e-4), (10.0, 1.001)
 
 
-def lambdas(problem: Any, shares: tuple[float, ...] = ORDINARY) -> tuple[float, ...]:
+def instance_lambdas(problem: Any, shares: tuple[float, ...] = ORDINARY) -> tuple[float, ...]:
     """Return the lambdas at which a problem is solved, as multiples of its unit."""
     unit = unit_of(problem)
     return tuple(share * unit for share in shares)

@@ -232,14 +232,14 @@ class CheckTable(list[CheckResult]):
 TIME_LIMIT = 120.0  # seconds for one case; the first may have to compile
 
 
-def declared(solver: SolverLike) -> Mapping[str, str]:
+def declared_failures(solver: SolverLike) -> Mapping[str, str]:
     """Return the checks that a solver declares that it may fail, with the reasons."""
     kind = with_options(solver, {})[0]
     kind = find_record(kind).load() if isinstance(kind, str) else kind
     return getattr(kind, "expected_failed_checks", {})
 
 
-def as_known(expected: Mapping[str, str] | None) -> dict[str, str]:
+def as_reasons(expected: Mapping[str, str] | None) -> dict[str, str]:
     """Return expected failures as a dict from names of checks to reasons."""
     expected = dict(expected or {})
     if unknown := sorted(set(expected) - set(CHECKS)):
@@ -249,7 +249,7 @@ def as_known(expected: Mapping[str, str] | None) -> dict[str, str]:
     return expected
 
 
-def sent(solver: SolverLike) -> SolverLike:
+def as_importable(solver: SolverLike) -> SolverLike:
     """Return a solver that another process can import: the class instead of its name."""
     if isinstance(name := with_options(solver, {})[0], str):
         find_record(name)  # raises an error for an unknown name
@@ -294,8 +294,8 @@ def check_solver(
     >>> found[0].check, found[0].outcome, found.failed
     ('answers', 'passed', [])
     """
-    given, options = with_options(sent(solver), {})
-    expected = as_known({**declared(given), **(expected_failed_checks or {})})
+    given, options = with_options(as_importable(solver), {})
+    expected = as_reasons({**declared_failures(given), **(expected_failed_checks or {})})
     time_limit = as_positive("time_limit", time_limit)
 
     def run(names):
@@ -333,14 +333,14 @@ class SolverCheck:
             except CheckSkipped as reason:
                 pytest.skip(str(reason))
             except CheckFailed:
-                if self.name in (reasons := declared(solver)):
+                if self.name in (reasons := declared_failures(solver)):
                     pytest.xfail(reasons[self.name])
                 raise
             return CheckResult(self.name, "passed", subject.cases_seen)
-        result = next(run_isolated([self.name], sent(solver), {}, self.time_limit))
+        result = next(run_isolated([self.name], as_importable(solver), {}, self.time_limit))
         if result.outcome == "skipped":
             pytest.skip(result.detail)
-        if result.outcome == "failed" and self.name in (reasons := declared(solver)):
+        if result.outcome == "failed" and self.name in (reasons := declared_failures(solver)):
             pytest.xfail(reasons[self.name])
         assert result.outcome == "passed", f"{self.name}: {result.detail}"
         return result
@@ -389,7 +389,7 @@ def parametrize_with_solver_checks(
 
     cases = []
     for solver in solvers:
-        expected = as_known(expected_failed_checks and expected_failed_checks(solver))
+        expected = as_reasons(expected_failed_checks and expected_failed_checks(solver))
         label = solver if isinstance(solver, str) else getattr(solver, "name", "") or repr(solver)
         for name in CHECKS:
             marks = (

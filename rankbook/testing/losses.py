@@ -26,7 +26,7 @@ def points() -> np.ndarray:
     return np.unique(np.r_[np.clip(random, -NEAR, NEAR), np.arange(-5.0, 6.0), -NEAR, NEAR])
 
 
-def demand(holds: Any, tell: Callable[[int], str]) -> None:
+def require_all(holds: Any, tell: Callable[[int], str]) -> None:
     """Raise CheckFailed with `tell(i)` for the first i at which `holds` is False."""
     wrong = np.flatnonzero(~np.asarray(holds))
     if wrong.size:
@@ -56,15 +56,15 @@ def check_arrays(loss: PairLoss) -> None:
         if not (is_right and found.dtype == np.float64):
             kind = f"{found.dtype} of shape {found.shape}" if is_right else type(found).__name__
             raise CheckFailed(f"{name} of float64 of shape {x.shape} is {kind}; expected the same")
-        demand(given == x, lambda i, name=name: f"{name} writes to the array that it is given")
+        require_all(given == x, lambda i, name=name: f"{name} writes to the array that it is given")
         if name != "conjugate":
-            demand(
+            require_all(
                 np.isfinite(found),
                 lambda i, x=x, name=name, found=found: f"{name}({x[i]:.6g}) is {found[i]}",
             )
         back = np.asarray(getattr(loss, name)(x[::-1].copy()))[::-1]
         close = (back == found) | (np.abs(back - found) <= 1e-12 * (1 + np.abs(found)))
-        demand(
+        require_all(
             close,
             lambda i, x=x, name=name: (
                 f"{name}({x[i]:.6g}) depends on the other entries of the array, or on chance"
@@ -79,7 +79,7 @@ def check_convexity(loss: PairLoss) -> None:
     t = np.r_[t, t]
     at, above, below = (loss.value(x) for x in ((s + t) / 2, s, t))
     noise = 1e-12 * (1 + np.abs(above) + np.abs(below))
-    demand(
+    require_all(
         at <= (above + below) / 2 + noise,
         lambda i: (
             f"value is not convex between t = {t[i]:.6g} and {s[i]:.6g}: {at[i]:.6g} in the "
@@ -98,7 +98,7 @@ def check_derivative(loss: PairLoss) -> None:
             (value - loss.value(t - step)) / step,
         )
         noise = 1e-14 * (1 + np.abs(value)) / step + 1e-12 * np.abs(found)
-        demand(
+        require_all(
             (left - noise <= found) & (found <= right + noise),
             lambda i, left=left, right=right, step=step: (
                 f"derivative({t[i]:.6g}) is {found[i]:.6g}, and value has slopes from "
@@ -114,7 +114,7 @@ def check_derivative(loss: PairLoss) -> None:
         if (high - low).max() < 1e-11:
             break
     a, b = loss.derivative(low), loss.derivative(high)
-    demand(
+    require_all(
         b - a <= 1e-3 * max(1.0, float(np.ptp(found))),
         lambda i: f"derivative jumps from {a[i]:.6g} to {b[i]:.6g} at t = {low[i]:.6g}",
     )
@@ -127,14 +127,14 @@ def check_second_derivative(loss: Any) -> None:
     t, width, count = points(), 0.02, 200
     inside = t[:, None] + width * (np.arange(count) + 0.5) / count
     bent = loss.second_derivative(inside.ravel()).reshape(inside.shape)
-    demand(
+    require_all(
         bent.min(axis=1) >= 0,
         lambda i: f"second_derivative is {bent[i].min():.6g}, below 0, near t = {t[i]:.6g}",
     )
     ahead, at = loss.derivative(t + width), loss.derivative(t)
     rise, mean = (ahead - at) / width, bent.mean(axis=1)
     noise = 1e-4 * (1 + np.abs(mean)) + 0.02 * np.ptp(bent, axis=1) + 1e-12 * np.abs(at)
-    demand(
+    require_all(
         np.abs(rise - mean) <= noise,
         lambda i: (
             f"second_derivative is {mean[i]:.6g} on average from t = {t[i]:.6g} to "
@@ -154,7 +154,7 @@ def check_conjugate(loss: PairLoss) -> None:
         f"conjugate({slope[i]:.6g}) is {lost[i]:.9g}, and at t = {t[i]:.6g}, where that is the "
         f"derivative, a t - value(t) is {slope[i] * t[i] - value[i]:.9g}"
     )
-    demand(np.abs(gap) <= noise, say)
+    require_all(np.abs(gap) <= noise, say)
     # arbitrary slopes, also slopes that the loss does not have
     low, high = slope.min(), slope.max()
     far = max(1.0, high - low)
@@ -185,11 +185,11 @@ def check_large_shortfalls(loss: PairLoss) -> None:
     t = FAR * np.array([-1e3, -10, -1, -0.75, 0.75, 1, 10, 1e3])
     with np.errstate(all="ignore"):
         value, slope = loss.value(t), loss.derivative(t)
-    demand(
+    require_all(
         ~(np.isnan(value) | np.isnan(slope)),
         lambda i: f"value({t[i]:g}) is {value[i]} and derivative({t[i]:g}) is {slope[i]}",
     )
-    demand(
+    require_all(
         np.isfinite(value) | (np.isinf(slope) | (np.abs(slope) > 1e100)),
         lambda i: f"value({t[i]:g}) is {value[i]}, and the derivative there is {slope[i]:g}",
     )
@@ -203,14 +203,14 @@ def check_probability(loss: Any) -> None:
     found, other = (np.asarray(loss.probability(x)) for x in (d, -d))
     if not found.shape == other.shape == d.shape:
         raise CheckFailed(f"probability of shape {d.shape} has shape {found.shape}")
-    demand(
+    require_all(
         (found >= 0) & (found <= 1) & (np.abs(found + other - 1) <= 1e-9),
         lambda i: (
             f"probability({d[i]:.6g}) is {found[i]:.6g} and probability({-d[i]:.6g}) {other[i]:.6g}"
             "; expected shares of 1"
         ),
     )
-    demand(
+    require_all(
         np.diff(found) >= -1e-12,
         lambda i: f"probability falls from {found[i]:.6g} to {found[i + 1]:.6g} at d = {d[i]:.6g}",
     )
@@ -219,7 +219,9 @@ def check_probability(loss: Any) -> None:
 def check_pickle(loss: PairLoss) -> None:
     """Check that a pickled copy, as in joblib and scikit-learn, is the same loss."""
     t, copied = points(), pickle.loads(pickle.dumps(loss))
-    demand(copied.value(t) == loss.value(t), lambda i: f"a pickle has another value({t[i]:.6g})")
+    require_all(
+        copied.value(t) == loss.value(t), lambda i: f"a pickle has another value({t[i]:.6g})"
+    )
 
 
 def check_answers(loss: PairLoss) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 from ..base.status import Status
 from ..paths.exact import SolutionPath
 from ..registry.solve import solve_path
-from .checks import APART, TOGETHER, same_objective, within
-from .corpus import GROUPS, lambdas, made, unit_of
+from .checks import APART, TOGETHER, require_gap, same_objective
+from .corpus import GROUPS, cached_problem, instance_lambdas, unit_of
 from .subject import Case, CheckFailed, CheckSkipped, Subject
 
 ENDS = (Status.COMPLETE, Status.LAM_MIN, Status.ROUNDING)
@@ -26,7 +26,7 @@ END_RATIO = 1e-3  # share of the largest lambda at which a path should end
 
 def deep(problem: Any) -> tuple[float, ...]:
     """Return the lambda at which a path of a problem should end."""
-    return lambdas(problem, (END_RATIO,))
+    return instance_lambdas(problem, (END_RATIO,))
 
 
 def where(path: Any, lam_min: float) -> list[float]:
@@ -59,7 +59,7 @@ def require_route(subject: Subject, path: Any, problem: Any, end: float) -> None
         raise CheckFailed(f"it ends at {path.domain[0]:.3g} and says {path.status!r}")
     for lam in where(path, end):
         if lam > path.domain[0] and path.tol is not None:
-            within(subject.certified(path.solution(lam), problem, lam), path.tol)
+            require_gap(subject.certified(path.solution(lam), problem, lam), path.tol)
 
 
 CLOSE, LINES = 1e-3, 0.1  # relative errors of scores: at breakpoints, and between two of them
@@ -178,7 +178,7 @@ def check_readings(subject: Subject) -> None:
         raise CheckSkipped("it provides no path")
     plain, *_, grid = GROUPS["items"][:5]
     for case in subject.cases("items", deep, names=("plain",)):
-        between = made(case.variant, grid, subject.declared.first_kernel)
+        between = cached_problem(case.variant, grid, subject.declared.first_kernel)
         if not subject.follows(case.problem):
             continue
         with subject.looking_at(case):

@@ -17,7 +17,7 @@ from ..problems.certificate import Solution
 from ..registry.plugins import get_solver
 from ..registry.solve import solve, solve_path
 from ..registry.solver import FEATURES, Solver, solver_fit
-from .corpus import GROUPS, VARIANTS, Instance, Variant, lambdas, made, unit_of
+from .corpus import GROUPS, VARIANTS, Instance, Variant, cached_problem, instance_lambdas, unit_of
 
 
 class CheckFailed(AssertionError):
@@ -135,12 +135,12 @@ class Subject:
             for instance in GROUPS[group]:
                 if instance.name not in (names or (instance.name,)):
                     continue
-                problem = made(variant, instance, kernel, **options)
+                problem = cached_problem(variant, instance, kernel, **options)
                 if problem is not None and self.takes(problem):
                     yield instance, variant, problem
 
     def cases(
-        self, group: str, lams: Callable[[Any], tuple[float, ...]] = lambdas, **choice: Any
+        self, group: str, lams: Callable[[Any], tuple[float, ...]] = instance_lambdas, **choice: Any
     ) -> Iterator[Case]:
         """Yield the cases of a group, at lambdas that depend on the problem."""
         for instance, variant, problem in self.problems(group, **choice):

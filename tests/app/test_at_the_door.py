@@ -11,7 +11,7 @@ from shell import done, refused, run
 import rankbook as rb
 from rankbook.app.cli.words import text_in_words
 from rankbook.data.records import read_records
-from rankbook.preferences.names import rows_of
+from rankbook.preferences.names import name_rows
 
 # Text, options, and the preferences (better, worse, weight); a tie is half a preference each way.
 WINS = [
@@ -263,7 +263,7 @@ def test_names_meet_across_types_and_files(tmp_path, monkeypatch):
 def test_ids_in_python_are_never_guessed(make):
     ids = make([5901234123457, 4006381333931, 5901234123457])
     for way in (dict(items="names"), dict(items=[4006381333931, 5901234123457])):
-        assert rows_of(dict(winner=np.asarray(ids)), **way)[1] == 2
+        assert name_rows(dict(winner=np.asarray(ids)), **way)[1] == 2
     frame = dict(winner=ids, loser=make([1, 2, 3]))
     assert len(rb.Preferences.from_pairs(frame).items) == 5
     assert (

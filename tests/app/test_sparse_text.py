@@ -10,7 +10,7 @@ from shell import done, refused
 
 import rankbook as rb
 from rankbook.data import file_blocks, table
-from rankbook.data.split import scaling, standardised
+from rankbook.data.split import scaling, standardise
 
 pytestmark = pytest.mark.usefixtures("workplace")
 N, D = 60, 1100
@@ -76,10 +76,10 @@ def test_scaling_is_that_of_dense_items():
     (zero, factor), (centre, other) = scaling(csr_array(X)), scaling(X)
     assert not zero.any() and np.allclose(factor, other, rtol=1e-12)
     assert (factor[X.max(axis=0) == X.min(axis=0)] == 0).all()
-    sparse = standardised(csr_array(X), zero, factor)
+    sparse = standardise(csr_array(X), zero, factor)
     assert isinstance(sparse, csr_array)
-    assert np.allclose(sparse.toarray() - centre * factor, standardised(X, centre, other))
-    assert np.allclose(standardised(csr_array(X), centre, factor), standardised(X, centre, factor))
+    assert np.allclose(sparse.toarray() - centre * factor, standardise(X, centre, other))
+    assert np.allclose(standardise(csr_array(X), centre, factor), standardise(X, centre, factor))
 
 
 FITS = [

@@ -25,7 +25,7 @@ NAMES = (
 
 @pytest.mark.parametrize("name", [*NAMES, "auc"])
 def test_a_thousand_queries_of_a_hundred_items(name):
-    metric, options = metrics.queries.named(name)
+    metric, options = metrics.queries.find_metric(name)
     y = Y > 1 if name == "auc" else Y
     seconds, value = best(lambda: metric(y, S, QID, **options))
     print(f"\n{name}: {seconds * 1e3:.0f} ms, {value:.4f}")
@@ -35,7 +35,7 @@ def test_a_thousand_queries_of_a_hundred_items(name):
 @pytest.mark.parametrize("name", ["ndcg@10", "err", "reciprocal_rank", "pair_accuracy"])
 @pytest.mark.parametrize("levels", [1, 10])
 def test_ties_do_not_cost_much(name, levels):
-    metric, options = metrics.queries.named(name)
+    metric, options = metrics.queries.find_metric(name)
     seconds, value = best(lambda: metric(Y, np.floor(S * levels / 8), QID, **options))
     print(f"\n{name}, scores at about {levels} levels: {seconds * 1e3:.0f} ms, {value:.4f}")
     assert seconds < 0.5
@@ -43,7 +43,7 @@ def test_ties_do_not_cost_much(name, levels):
 
 def test_one_query_of_a_hundred_thousand():
     for name in NAMES:
-        metric, options = metrics.queries.named(name)
+        metric, options = metrics.queries.find_metric(name)
         seconds, _ = best(lambda: metric(Y, S, **options))
         print(f"\n{name}: {seconds * 1e3:.0f} ms")
         assert seconds < 0.25

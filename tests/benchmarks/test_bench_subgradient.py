@@ -95,13 +95,13 @@ def test_a_million_steps_a_second():
 def test_a_draw_costs_little():
     """Draws alone, against draws and steps."""
     from rankbook.base.jit import njit
-    from rankbook.solvers.subgradient.steps import draw
+    from rankbook.solvers.subgradient.steps import draw_preference
 
     @njit
     def many(sampler, state, count):
         total = 0
         for _ in range(count):
-            total += draw(sampler, state)[0]
+            total += draw_preference(sampler, state)[0]
         return total
 
     sampler, state = sampler_of(problem_of(1000, 100, 5)), np.array([1], dtype=np.uint64)

@@ -7,7 +7,15 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 
-from rankbook.data.blocks import Block, BlockedItems, Blocks, Parts, Stored, added, block_facts
+from rankbook.data.blocks import (
+    Block,
+    BlockedItems,
+    Blocks,
+    Parts,
+    Stored,
+    add_results,
+    block_facts,
+)
 from rankbook.kernels.items import matvec, rmatvec
 from rankbook.preferences.graph import Preferences
 
@@ -53,7 +61,7 @@ def test_results_are_added_in_the_order_of_the_blocks():
     blocks, _ = in_blocks((1,) * 5)
     found = blocks.reduce(lambda block: [block.name], blocks.items)
     assert found == ["b0", "b1", "b2", "b3", "b4"]
-    assert added((1, (2.0, [3])), (10, (20.0, [30]))) == (11, (22.0, [3, 30]))
+    assert add_results((1, (2.0, [3])), (10, (20.0, [30]))) == (11, (22.0, [3, 30]))
     assert blocks.reduce(lambda value: value, Parts(blocks, range(5)), combine=max) == 4
 
 

@@ -59,7 +59,7 @@ def test_a_table_of_pairs_is_a_target():
 
 @pytest.mark.parametrize("metric", LISTS)
 def test_metrics_of_lists_name_a_call_that_works(metric):
-    function, options = metrics.queries.named(metric)
+    function, options = metrics.queries.find_metric(metric)
     for given in (FORMS["named"], FORMS["preferences"]):
         for call in (
             lambda: function(given, SCORES, **options),

@@ -133,7 +133,7 @@ NAMES = ["reciprocal_rank", "err", "precision@3", "recall@3", "ndcg", "ndcg@3", 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_weights_are_of_queries(name):
-    metric, options = metrics.queries.named(name)
+    metric, options = metrics.queries.find_metric(name)
     y, s, qid = RNG.integers(0, 3, 90), RNG.integers(0, 9, 90), RNG.permutation(np.arange(90) % 9)
     weight = np.array([0, 1, 2, 3, 0, 1, 2, 5, 7.0])
     values = metrics.by_query(name, y, s, qid)[1]
@@ -147,7 +147,7 @@ def test_weights_are_of_queries(name):
 
 @pytest.mark.parametrize("name", NAMES + ["auc", "pair_accuracy", "average_precision"])
 def test_empty_queries_count_what_is_said(name):
-    metric, options = metrics.queries.named(name)
+    metric, options = metrics.queries.find_metric(name)
     y, s, qid = [0, 0, 0, 1, 0, 0], [1, 2, 3, 9, 4, 4], [1, 1, 2, 2, 2, 3]
     one = metric(y[2:5], s[2:5], **options)
     assert metric(y, s, qid, **options) == metric(y, s, qid, **options, empty="skip") == one
@@ -249,7 +249,7 @@ def test_against_ir_measures(letor, name, options, measure):
     empty = np.isnan(values)
     assert 0 < empty.sum() < values.size / 2 and not other[empty].any()  # they count 0
     assert np.allclose(values[~empty], other[~empty], rtol=0, atol=1e-10)
-    metric, k = metrics.queries.named(name, options)
+    metric, k = metrics.queries.find_metric(name, options)
     assert metric(*letor, **k, empty=0) == pytest.approx(other.mean(), abs=1e-10)
 
 

@@ -8,19 +8,22 @@ from rankbook import metrics
 from rankbook.metrics.queries import (
     UndefinedMetric,
     by_query,
+    find_metric,
     mean_over_queries,
     metric_sums,
-    named,
 )
 
 
 def test_names():
-    assert named("ndcg@10") == (metrics.ndcg, dict(k=10)) and named("auc") == (metrics.auc, {})
+    assert find_metric("ndcg@10") == (metrics.ndcg, dict(k=10)) and find_metric("auc") == (
+        metrics.auc,
+        {},
+    )
     for wrong in ("ndgc@10", "MRR", "auc@10", "precision", "ndcg@ten"):
         with pytest.raises(ValueError):
-            named(wrong)
+            find_metric(wrong)
     with pytest.raises(TypeError, match="metric is 10"):
-        named(10)
+        find_metric(10)
 
 
 def test_a_function_of_ones_own_is_called_by_query():

@@ -12,12 +12,12 @@ from rankbook.paths.active_set import (
     apply_factor,
     backward,
     combine,
-    entry,
     factorize,
     forward,
     gather,
+    hessian_entry,
     new_row,
-    remove,
+    remove_preference,
 )
 
 
@@ -41,15 +41,15 @@ def test_entries_of_both_kinds_of_kernel(seed):
     for i in range(0, 40, 7):
         for j in range(40):
             args = better[i], worse[i], better[j], worse[j]
-            assert entry(K, False, *args) == pytest.approx(H[i, j], abs=1e-12)
-            assert entry(F, True, *args) == pytest.approx(H[i, j], abs=1e-12)
+            assert hessian_entry(K, False, *args) == pytest.approx(H[i, j], abs=1e-12)
+            assert hessian_entry(F, True, *args) == pytest.approx(H[i, j], abs=1e-12)
 
 
 def test_an_entry_of_a_pair_with_itself_reversed_is_the_negative():
     K, F, better, worse, _, _ = setting(0)
     for matrix, factored in ((K, False), (F, True)):
-        same = entry(matrix, factored, 2, 5, 2, 5)
-        assert same > 0 and entry(matrix, factored, 2, 5, 5, 2) == -same
+        same = hessian_entry(matrix, factored, 2, 5, 2, 5)
+        assert same > 0 and hessian_entry(matrix, factored, 2, 5, 5, 2) == -same
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 40])
@@ -98,7 +98,7 @@ def test_any_history_leaves_the_factor_of_what_is_there(seed, factored, history)
             )
             members += [j] * (n - before)
         elif n:
-            n = remove(A, n, k % n, L, q, cosines, sines)
+            n = remove_preference(A, n, k % n, L, q, cosines, sines)
             del members[k % (n + 1)]
     assert A[:n].tolist() == members
     H = dense_H(K, better, worse)[np.ix_(members, members)]
@@ -116,7 +116,7 @@ def test_removing_any_position(position):
     )  # each to a later item: independent
     A, L, q = np.arange(9), np.zeros((12, 12)), np.zeros(12)
     assert factorize(K, False, better, worse, delta, A, 9, L, q, 1e-10) == -1
-    n = remove(A, 9, position, L, q, np.zeros(12), np.zeros(12))
+    n = remove_preference(A, 9, position, L, q, np.zeros(12), np.zeros(12))
     left = np.delete(np.arange(9), position)
     fresh, q_fresh = np.zeros((12, 12)), np.zeros(12)
     factorize(K, False, better, worse, delta, left, 8, fresh, q_fresh, 1e-10)

@@ -20,7 +20,7 @@ import rankbook as rb
 from rankbook.kernels.kernel import Kernel
 from rankbook.kernels.neighbours import normalized_laplacian
 from rankbook.paths.spectral import ManifoldPath, SpectralPath
-from rankbook.problems.rayleigh import rayleigh_quotient, read_labels
+from rankbook.problems.rayleigh import check_labels, rayleigh_quotient
 
 LAMS = (1e-3, 0.1, 10.0)
 LINE = dict(kernel="linear", n_components=None)
@@ -566,13 +566,13 @@ def test_every_flipped_sign_is_caught():
 )
 def test_labels_that_are_refused(y, options, match):
     with pytest.raises(ValueError, match=match):
-        read_labels(y, np.size(y), **options)
+        check_labels(y, np.size(y), **options)
 
 
 @pytest.mark.parametrize("y", [["a", "b"], [None, 1], [1j, 0]])
 def test_labels_that_are_no_numbers(y):
     with pytest.raises(TypeError, match="y has dtype"):
-        read_labels(y, 2)
+        check_labels(y, 2)
 
 
 @settings(deadline=None, max_examples=200)
@@ -588,7 +588,7 @@ def test_labels_are_read_right_or_not_at_all(y, unlabelled, separate):
     """
     y = np.array(y)
     try:
-        signs = read_labels(y, y.size, unlabelled, separate)
+        signs = check_labels(y, y.size, unlabelled, separate)
     except ValueError:
         return
     assert (

@@ -13,7 +13,7 @@ from scipy.special import expit
 import rankbook as rb
 from rankbook.preferences.votes import Votes
 from rankbook.problems import votes as module
-from rankbook.problems.votes import covariance, fit_votes, refitted, resampled
+from rankbook.problems.votes import covariance, fit_votes, refit, refit_resampled
 
 
 def drawn(n, m, k=0, seed=0, weighted=False, ties=0.3):
@@ -152,12 +152,12 @@ def test_resamples_are_equal_with_sparse_curvatures(units, distinct, monkeypatch
     votes = drawn(20, 400, k=int(distinct))
     votes = replace(votes, unit=np.arange(400) % 40) if units else votes
     fit = fit_votes(votes, 0.8)
-    dense = resampled(fit, votes, 3, 0)
+    dense = refit_resampled(fit, votes, 3, 0)
     assert np.abs(dense).max() > 0.1
-    again = refitted(fit.problem, 0.8, fit.phi, np.zeros(fit.problem.p))
+    again = refit(fit.problem, 0.8, fit.phi, np.zeros(fit.problem.p))
     assert np.abs(again - fit.w).max() < 1e-6
     monkeypatch.setattr(module, "MOST_DENSE", 1)
-    assert np.abs(resampled(fit_votes(votes, 0.8), votes, 3, 0) - dense).max() < 1e-6
+    assert np.abs(refit_resampled(fit_votes(votes, 0.8), votes, 3, 0) - dense).max() < 1e-6
 
 
 def test_a_sample_is_only_a_start(monkeypatch):

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import rankbook as rb
 from rankbook.solvers.subgradient.solver import SubgradientSolver
-from rankbook.solvers.subgradient.steps import Averaging, moved
+from rankbook.solvers.subgradient.steps import Averaging, copy_at
 
 
 def problem_of(seed=0, weighted=False, loss="hinge", store=np.asarray):
@@ -45,7 +45,7 @@ def test_a_move_does_not_change_the_sum_of_the_average():
     running = Averaging(SubgradientSolver(average="plain"), problem, 50.0)
     running.run(100)
     learner = running.learners.values[0]
-    there = moved(learner, np.ones((1, 4)))
+    there = copy_at(learner, np.ones((1, 4)))
     assert np.allclose(there.read()[0], learner.read()[0])
     assert np.allclose(there.state.v * there.state.real[0], 1.0)
 

@@ -10,7 +10,7 @@ from rankbook.solvers.coordinate.solver import CoordinateSolver
 from rankbook.solvers.coordinate.steps import (
     bounds,
     conjugate,
-    descend,
+    descend_groups,
     groups_of,
     make_dual,
     subspace_step,
@@ -72,7 +72,7 @@ def test_both_kinds_of_groups(graded, loss, narrow):
     for _ in range(40):
         subspace_step(s, 4)
         assert np.all(s.dual >= 0) and (loss == "squared" or np.all(s.dual <= 1))
-        descend(s, np.tile(np.arange(16), (2, 1)), 2)
+        descend_groups(s, np.tile(np.arange(16), (2, 1)), 2)
         primal, dual = bounds(s)
         assert dual >= before - 1e-9 * abs(dual)  # neither kind of step falls
         before = dual
@@ -154,7 +154,7 @@ def test_conjugate_gradients_state_their_gain_up_to_the_first_bound(graded):
     X, y, qid = graded
     prefs = Preferences.from_scores(y, qid)
     s, order = make_dual(RankSVMProblem(X, prefs, kernel="linear"), 20.0)
-    descend(s, np.arange(16)[None], 1)
+    descend_groups(s, np.arange(16)[None], 1)
     D = X[prefs.better[order]] - X[prefs.worse[order]]
     value = lambda a: a.sum() - np.square(a @ D).sum() / (2 * 20.0)
     free = np.flatnonzero((s.dual > 0) & (s.dual < 1))

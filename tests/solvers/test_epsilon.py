@@ -15,7 +15,7 @@ from rankbook.solvers.epsilon.solver import (
     LAM_MIN_RATIO,
     EpsilonPath,
     make_breakpoint,
-    refine,
+    refine_segment,
 )
 
 # Problems, and what every path must be
@@ -394,7 +394,7 @@ def test_the_refinement_never_goes_on_for_ever():
     problem = build("plain", "rbf")
     weight = problem.prefs.weight
     with pytest.raises(ArithmeticError, match="rounding errors leave a relative gap"):
-        refine(
+        refine_segment(
             problem,
             1e-3 * problem.lam_max,
             1e-3,

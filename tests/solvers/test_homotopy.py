@@ -282,7 +282,7 @@ def test_a_numerical_end_is_told(monkeypatch):
     def lost(*args):
         raise ArithmeticError("the direction of the weights is lost")
 
-    monkeypatch.setattr(solver, "direction", lost)
+    monkeypatch.setattr(solver, "weight_rates", lost)
     problem = squared(*CORPUS["plain"])
     path = rb.solve_path(problem, solver="homotopy")
     assert path.status == "numerical" and "is lost" in path.info["reason"]

@@ -17,7 +17,7 @@ from rankbook.solvers.interior.systems import (
     GramSystem,
     Pairs,
     SparseLaplacian,
-    factored,
+    cholesky_of_sum,
     system_of,
 )
 
@@ -138,10 +138,10 @@ def test_a_low_rank_factor_is_the_matrix(n, d):
 
 def test_what_rounding_made_indefinite_is_mended_and_nothing_else():
     assert np.isfinite(
-        factored(lambda: np.array([[1e30, 1e30], [1e30, 1e30 * (1 - 1e-15)]]))[0]
+        cholesky_of_sum(lambda: np.array([[1e30, 1e30], [1e30, 1e30 * (1 - 1e-15)]]))[0]
     ).all()
     with pytest.raises(ArithmeticError, match="not positive definite"):
-        factored(lambda: np.diag([1.0, -1e20]))
+        cholesky_of_sum(lambda: np.diag([1.0, -1e20]))
 
 
 def test_a_thin_kernel_is_solved_by_its_factor_and_its_answer_has_coefficients():

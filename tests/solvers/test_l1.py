@@ -383,8 +383,10 @@ def test_a_numerical_end_is_told(monkeypatch):
     from rankbook.paths.exact import End
     from rankbook.solvers.simplex import solver as simplex
 
-    original = simplex.follow_chunk
-    monkeypatch.setattr(simplex, "follow_chunk", lambda *args: (*original(*args)[:3], End.SINGULAR))
+    original = simplex.follow_events
+    monkeypatch.setattr(
+        simplex, "follow_events", lambda *args: (*original(*args)[:3], End.SINGULAR)
+    )
     path = rb.solve_path(l1(*CORPUS["plain"]), solver="simplex")
     assert path.status == "numerical" and "singular" in path.info["reason"]
 

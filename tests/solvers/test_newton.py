@@ -22,7 +22,7 @@ from rankbook.solvers.newton.steps import (
     minimise,
     normal_multiple,
     proximal_minimum,
-    started,
+    start_at,
     step_length,
 )
 
@@ -381,7 +381,7 @@ def test_the_paths_of_few_items_return_within_a_second(count):
             reach = path.answers[np.searchsorted(-path.ends[1:-1], -lam, side="right")]
             w = min(1.0, path.ends[0] / lam) * reach.coef
             assert proven_gap(
-                problem, lam, started(problem, lam, SQUARED, w), reach.width
+                problem, lam, start_at(problem, lam, SQUARED, w), reach.width
             ) <= eps * (1 + 1e-9)
     print(f"\n{ends}, the longest {longest:.2f} s", end="")
     assert longest < 1 and ends.get("numerical", 0) <= count / 1000
@@ -390,7 +390,7 @@ def test_the_paths_of_few_items_return_within_a_second(count):
 def test_a_refinement_that_does_not_come_to_an_end_is_an_error(monkeypatch):
     problem = rb.RankSVMProblem(np.eye(3), rb.Preferences.from_scores([0, 1, 2]), kernel="linear")
     monkeypatch.setattr(
-        newton_path.Answer, "lowest", lambda reach, problem, eps: reach.lam * (1 - eps / 10)
+        newton_path.RangeAnswer, "lowest", lambda reach, problem, eps: reach.lam * (1 - eps / 10)
     )
     with pytest.raises(
         ArithmeticError, match="a larger eps, now 1.0e-03, or a larger lam_min is needed"
@@ -554,7 +554,7 @@ def test_a_direct_step_solves_its_system():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 4)), rng.integers(0, 3, 30)
     problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), "linear", loss="squared")
-    point = started(problem, 50.0, SQUARED, rng.normal(size=4))
+    point = start_at(problem, 50.0, SQUARED, rng.normal(size=4))
     step, n = direct_step(problem, 50.0, point.gradient, point.bands), np.eye(4)
     H = np.column_stack([problem.hessian_product(point.bands, v) for v in n])
     assert np.allclose((H + 50.0 * n) @ step, -point.gradient)
@@ -582,7 +582,7 @@ def test_the_pull_of_the_last_multipliers_ends_where_continuation_ends(monkeypat
     found = []
     for listed in (steps.LISTED, 0):
         monkeypatch.setattr(steps, "LISTED", listed)
-        monkeypatch.setattr(steps, "spanned", lambda problem: None)
+        monkeypatch.setattr(steps, "in_span", lambda problem: None)
         problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid), kernel="linear")
         found.append(rb.solve(problem, 30.0, solver="newton", tol=1e-4))
         assert not problem.prefs.is_listed  # they are listed on a copy
@@ -612,7 +612,7 @@ def test_a_step_does_not_pass_a_narrow_valley():
     X, weight = np.array([[100.0], [0.0], [1.0], [0.0]]), np.array([0.011, 0.09])
     problem = rb.RankSVMProblem(X, rb.Preferences([0, 3], [1, 2], 4, weight), kernel="linear")
     lam, derivative = 1e-9, steps.smoothed_hinge(1e-6)
-    point = started(problem, lam, derivative, np.zeros(1))
+    point = start_at(problem, lam, derivative, np.zeros(1))
     t, _ = step_length(problem, lam, point, np.ones(1), X[:, 0], derivative)
     value = lambda t: weight @ np.maximum(0, 1 - np.array([100, -1]) * t)
     assert value(1) > value(0) and 0 < t < 1 and value(t) < value(0)
@@ -639,7 +639,7 @@ def test_the_first_weights_of_the_squared_hinge_lower_the_objective(lam, scale):
     X = scale * rng.normal(size=(60, 4)) * [1, 10, 0, 1]
     prefs = rb.Preferences.from_scores(X[:, 0] + scale * rng.normal(size=60), np.arange(60) // 20)
     problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss="squared")
-    value = lambda w: started(problem, lam, SQUARED, w).value
+    value = lambda w: start_at(problem, lam, SQUARED, w).value
     w, gradient = first_weights(problem, lam), problem.at_zero[1]
     best = minimize_scalar(lambda t: value(t * gradient / np.linalg.norm(gradient) / scale)).fun
     assert value(w) < value(np.zeros(4)) and value(w) <= best * 1.1

@@ -688,7 +688,7 @@ def test_ctrl_c_ends_a_path_where_it_was_recorded(monkeypatch):
     The path must end before them.
     """
     X, y = standardised("cancer", rows=80)
-    problem, calls, real = plain(X, y, None, "full"), [], following.follow
+    problem, calls, real = plain(X, y, None, "full"), [], following.follow_exact
 
     def interrupted(*args):
         result = real(*args)
@@ -697,7 +697,7 @@ def test_ctrl_c_ends_a_path_where_it_was_recorded(monkeypatch):
             raise KeyboardInterrupt
         return result
 
-    monkeypatch.setattr(following, "follow", interrupted)
+    monkeypatch.setattr(following, "follow_exact", interrupted)
     path = rb.solve_path(problem, chunk=300, keep_interrupted=True)
     assert path.status == "interrupted" and path.events.size
     check_events(path)
@@ -789,7 +789,7 @@ def test_hard_margin_is_refused_where_there_is_none():
 def test_an_exchange_stops_at_the_weight_of_an_active_preference():
     prefs = rb.Preferences([0, 0], [1, 1], 2, weight=[2.0, 3.0])
     problem = rb.RankSVMProblem([[1.0], [0.0]], prefs, kernel="linear")
-    s, _ = following.start_state(problem, 0.0, 0)
+    s, _ = following.start_active_set(problem, 0.0, 0)
     s.count.free, s.alpha[0], s.cap[0] = 1, 1.5, 2.0
     for rate, bound in ((-1.0, 0.5), (1.0, 1.5)):  # up to the weight, down to 0
         s.w[0] = rate

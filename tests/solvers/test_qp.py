@@ -12,7 +12,7 @@ from rankbook.preferences.graph import Preferences
 from rankbook.problems.ranksvm import RankSVMProblem
 from rankbook.registry.plugins import list_solvers
 from rankbook.registry.solve import solve
-from rankbook.solvers.qp.programs import _features, dual_form, primal_form, reduced
+from rankbook.solvers.qp.programs import _features, dual_form, primal_form, reduce_problem
 from rankbook.solvers.qp.solver import QPSolver, qp_backends
 
 FORMS = ("primal", "dual")
@@ -242,7 +242,7 @@ def test_hard_margin_ignores_preferences_of_weight_zero():
 
 def can_be_met(problem):
     """Whether a linear program finds a direction that gets every preference right."""
-    q = reduced(problem, 0.0)
+    q = reduce_problem(problem, 0.0)
     A = q.P @ q.Z
     length = np.linalg.norm(A, axis=1)
     if length.min() <= 1e-7:
@@ -509,7 +509,7 @@ def test_the_squared_hinge_with_margins_of_all_sizes():
 def test_both_forms_give_the_scores_of_their_multipliers():
     import cvxpy as cp
 
-    q = reduced(weighted("hinge"), 0.3)
+    q = reduce_problem(weighted("hinge"), 0.3)
     for form in (primal_form, dual_form):
         program, read = form(cp, q)
         program.solve(solver="CLARABEL")

@@ -149,7 +149,7 @@ def listening():
 
 @pytest.mark.parametrize("call", [1, 2, 5])
 def test_after_ctrl_c(whole, monkeypatch, listening, call):
-    monkeypatch.setattr(following, "follow", interrupt_at(call, following.follow))
+    monkeypatch.setattr(following, "follow_exact", interrupt_at(call, following.follow_exact))
     part = rb.solve_path(whole.problem, chunk=64, keep_interrupted=True)
     monkeypatch.undo()
     assert (
@@ -163,7 +163,7 @@ def test_a_second_ctrl_c_is_obeyed_at_once(whole, monkeypatch, listening):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(following, "follow", interrupt_at(2, following.follow, twice))
+    monkeypatch.setattr(following, "follow_exact", interrupt_at(2, following.follow_exact, twice))
     part = rb.solve_path(whole.problem, chunk=64, keep_interrupted=True)
     assert part.status == "interrupted" and np.array_equal(part.events, whole.events[:64])
     same(part.resume(), whole)
@@ -181,10 +181,10 @@ def test_ctrl_c_pressed_in_stop(whole, listening):
 @pytest.mark.parametrize("call", [1, 2, 5])
 def test_ctrl_c_is_raised_unless_the_path_is_to_be_kept(whole, monkeypatch, listening, call):
     part = rb.solve_path(whole.problem, chunk=64, max_events=100)
-    monkeypatch.setattr(following, "follow", interrupt_at(call, following.follow))
+    monkeypatch.setattr(following, "follow_exact", interrupt_at(call, following.follow_exact))
     with pytest.raises(KeyboardInterrupt):
         rb.solve_path(whole.problem, chunk=64)
-    monkeypatch.setattr(following, "follow", interrupt_at(call, following.follow))
+    monkeypatch.setattr(following, "follow_exact", interrupt_at(call, following.follow_exact))
     with pytest.raises(KeyboardInterrupt):
         part.resume()
     monkeypatch.undo()

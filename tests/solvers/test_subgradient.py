@@ -13,7 +13,7 @@ from rankbook.problems.svm import MulticlassSVMProblem, SVMProblem
 from rankbook.solvers.subgradient.solver import SubgradientSolver
 from rankbook.solvers.subgradient.steps import (
     Descent,
-    draw,
+    draw_preference,
     find,
     level_sampler,
     list_sampler,
@@ -86,7 +86,7 @@ def test_draws_have_the_weights_as_frequencies(graded_queries, name):
         np.array([9], dtype=np.uint64),
         40_000,
     )
-    drawn = [draw(sampler, state) for _ in range(n)]
+    drawn = [draw_preference(sampler, state) for _ in range(n)]
     expected = {}
     for k, l, c, delta in zip(prefs.better, prefs.worse, prefs.weight, prefs.margin):
         expected[int(k), int(l)] = expected.get((int(k), int(l)), 0) + c
@@ -130,7 +130,9 @@ def test_levels_and_lists_draw_alike(graded_queries):
     prefs = Preferences.from_scores(y, qid)
     a, b = level_sampler(prefs.levels), list_sampler(prefs.better, prefs.worse)
     one, two = np.array([4], dtype=np.uint64), np.array([4], dtype=np.uint64)
-    assert [draw(a, one)[:2] for _ in range(500)] == [draw(b, two)[:2] for _ in range(500)]
+    assert [draw_preference(a, one)[:2] for _ in range(500)] == [
+        draw_preference(b, two)[:2] for _ in range(500)
+    ]
 
 
 def test_no_preference_has_no_weight():
@@ -151,7 +153,7 @@ def by_hand(problem, lam, count, seed, step, offset):
     )
     x = lambda i: problem.X[i // k] if i >= 0 else np.zeros(d)
     for t in range(1, count + 1):
-        better, worse, margin = draw(sampler, state)
+        better, worse, margin = draw_preference(sampler, state)
         D = np.zeros((k, d))
         D[better % k if better >= 0 else 0] += x(better)
         D[worse % k if worse >= 0 else 0] -= x(worse)
@@ -378,7 +380,7 @@ def test_pairs_of_weight_0_are_never_drawn(seed):
     k, l = np.nonzero((y[:, None] > y) & (qid[:, None] == qid))
     assert sampler.table.ends[-1] == pytest.approx(float(a[k] @ b[l]), rel=1e-9)
     for _ in range(5000):
-        better, worse, _ = draw(sampler, state)
+        better, worse, _ = draw_preference(sampler, state)
         assert a[better] > 0 and b[worse] > 0 and qid[better] == qid[worse] and y[better] > y[worse]
 
 

@@ -10,7 +10,7 @@ import typer
 from rankbook.base.errors import ArgumentError
 
 from . import options as opt
-from .predict_evaluate import named
+from .predict_evaluate import name_argument
 from .reading import (
     check_file,
     check_table,
@@ -127,7 +127,7 @@ def info(file: FileName, as_json: AsJson = False):
     """
     from rankbook.estimators.saving import file_facts
 
-    with named("FILE", file):
+    with name_argument("FILE", file):
         facts = file_facts(file)
     if as_json:
         return say(json.dumps(facts, indent=2, allow_nan=False))

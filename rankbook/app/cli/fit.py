@@ -15,7 +15,7 @@ from .reading import (
     advice_on_words,
     asked_preferences,
     check_place,
-    open_blocks,
+    open_file_blocks,
     parse_gammas,
     parse_names,
     parse_signs,
@@ -115,7 +115,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     roles: opt.TrainingRoles,
     learnt: opt.Learnt,
     preferences: opt.Events = None,
-    records: opt.Records,
+    records: opt.RecordOptions,
     method: Method = "ranksvm",
     lam: Lam = None,
     c: C = None,
@@ -163,7 +163,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         one = files is None
         parts = dict(name=roles.name, qid=roles.qid) if one else dict(qid=roles.qid)
         with advice_on_words(roles.target, one, **parts):
-            blocks, found = open_blocks(data, files, needs_target=asked is None, **columns)
+            blocks, found = open_file_blocks(data, files, needs_target=asked is None, **columns)
         if asked is not None:
             refuse_beside(time=roles.time, event=roles.event)
             refuse_beside(target=roles.target, graph=graph, query_weight=query_weight)

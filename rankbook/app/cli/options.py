@@ -81,7 +81,7 @@ ABOUT = ("target", "time", "event", "qid", "name")  # roles that a model keeps
 
 
 @dataclass
-class Roles:
+class RoleOptions:
     """Options that tell what columns of DATA are."""
 
     target: Target = None
@@ -98,7 +98,7 @@ class Roles:
 
 
 @dataclass
-class TrainingRoles(Roles):
+class TrainingRoles(RoleOptions):
     """Roles of training data, and columns to leave out."""
 
     drop: Drop = None
@@ -123,7 +123,7 @@ class Learnt:
 
 
 @dataclass
-class Records:
+class RecordOptions:
     """How a file of preferences is read."""
 
     form: option(

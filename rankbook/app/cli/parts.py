@@ -4,7 +4,7 @@ from ...base.errors import ArgumentError
 from .reading import (
     advice_on_words,
     check_file,
-    open_blocks,
+    open_file_blocks,
     preferences_between,
     read_data,
     refuse_beside,
@@ -76,7 +76,7 @@ def read_parts_of(
     with advice_on_words(name=columns["name"], learns=learnt is not None):
         how = dict(needs_target=False, scored=False, qid=group_split, learnt=learnt or ())
         try:
-            blocks, roles = open_blocks([data], **how, **columns)
+            blocks, roles = open_file_blocks([data], **how, **columns)
         except ArgumentError as error:
             raise error.renamed("group_split") if error.argument == "qid" else error
     (block,) = blocks.items.values

@@ -34,7 +34,7 @@ def path(  # noqa: PLR0913 -- an option of the command each
     test: opt.Test = None,
     roles: opt.TrainingRoles,
     preferences: opt.Events = None,
-    records: opt.Records,
+    records: opt.RecordOptions,
     kernel: opt.KernelOptions,
     graph: opt.Graph = "full",
     lam_min: opt.LamMin = None,

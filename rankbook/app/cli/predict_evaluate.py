@@ -16,7 +16,7 @@ from .reading import (
     asked_preferences,
     check_file,
     check_table,
-    open_blocks,
+    open_file_blocks,
     parse_names,
     preferences_between,
     refuse_beside,
@@ -51,7 +51,7 @@ Formulas = opt.option(
 
 
 @contextmanager
-def named(argument, file):
+def name_argument(argument, file):
     """Name the argument in errors about a file that cannot be loaded."""
     if file == "-":
         raise ArgumentError(f"{argument} is '-', standard input", "a file")
@@ -68,7 +68,7 @@ def load_model(file, argument="MODEL"):
     """Load the model of a file named by an argument; refuse files of paths."""
     from rankbook.estimators.saving import load
 
-    with named(argument, file):
+    with name_argument(argument, file):
         model = load(file)
     if not hasattr(model, "predict") or hasattr(model, "breakpoints"):
         raise ArgumentError(f"{argument} is {str(file)!r}, which holds {model!r}", "a model")
@@ -113,7 +113,7 @@ def predict(  # noqa: PLR0913 -- an option of the command each
     with spoken_warnings(queries=ranked or is_run):
         found, how = load_model(model), dict(needs_target=False, scored=False)
         with advice_on_new_items(found):
-            blocks, _ = open_blocks(data, files, found, qid=qid, name=name, **how)
+            blocks, _ = open_file_blocks(data, files, found, qid=qid, name=name, **how)
             tables = blocks.map(score_table, blocks.items, found).values
         if pairs is not None:
             tables = [pair_table(tables[0], pairs, found.link_)]
@@ -153,9 +153,9 @@ def pair_table(scores, file, link):
     """
     import numpy as np
 
-    from rankbook.data.table import Source, names_of, read_frame
+    from rankbook.data.table import Source, read_frame, row_names
     from rankbook.metrics.probabilities import probabilities_of
-    from rankbook.preferences.names import rows_of
+    from rankbook.preferences.names import name_rows
 
     check_file("--pairs", file)
     source = Source(file)
@@ -165,9 +165,9 @@ def pair_table(scores, file, link):
             f"pairs has {len(given.columns)} columns", "two, of the items of each pair"
         )
     key = "name" if "name" in scores else "row"
-    columns = {f"{source}: {c}": np.asarray(names_of(source, given[c])) for c in given.columns}
+    columns = {f"{source}: {c}": np.asarray(row_names(source, given[c])) for c in given.columns}
     try:
-        ends = rows_of(columns, scores[key].to_numpy())[0]
+        ends = name_rows(columns, scores[key].to_numpy())[0]
     except ArgumentError as error:
         if error.argument == "items":
             raise error.renamed("name") from error
@@ -179,7 +179,7 @@ def pair_table(scores, file, link):
     return given.assign(probability=probabilities_of(link, difference))
 
 
-def is_table(file):
+def holds_scores(file):
     """Return whether a file contains scores, by its ending."""
     return file.removesuffix(".gz").lower().endswith((".csv", ".tsv", ".parquet"))
 
@@ -188,26 +188,26 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
     """Return blocks of DATA, and a predictor of their scores.
 
     The file, named by `argument`, is a model or a table of scores; `columns` as in
-    :func:`rankbook.app.cli.reading.open_blocks`.
+    :func:`rankbook.app.cli.reading.open_file_blocks`.
     """
-    if files is not None and is_table(file):
+    if files is not None and holds_scores(file):
         raise ArgumentError(
             f"{argument} is {file!r}, a table of scores, and DATA is several files",
             "a model, or one file of data",
         )
     check_file(argument, file)
     try:
-        model = SimpleNamespace(columns=()) if is_table(file) else load_model(file, argument)
+        model = SimpleNamespace(columns=()) if holds_scores(file) else load_model(file, argument)
     except ArgumentError as error:
         error.add_note("scores are read from a table that ends in .csv, .tsv or .parquet")
         raise
     try:
-        blocks, roles = open_blocks(data, files, model, **columns)
+        blocks, roles = open_file_blocks(data, files, model, **columns)
     except ArgumentError as error:
         if error.argument == "target" and error.given == "is None":
             error.add_note("--preferences FILE gives preferences in its place")
         raise
-    if is_table(file):
+    if holds_scores(file):
         from .score_tables import scores_in
 
         scores = scores_in(file, blocks.items.values[0], roles, data[0])
@@ -234,9 +234,9 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     *,
     ranking: Annotated[str, Ranking],
     data: DataFiles,
-    roles: opt.Roles,
+    roles: opt.RoleOptions,
     preferences: opt.Events = None,
-    records: opt.Records,
+    records: opt.RecordOptions,
     metric: Metrics = None,
     by_query: ByQuery = False,
     as_json: opt.Json = False,
@@ -351,7 +351,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     qid: opt.Qid = None,
     name: opt.Name = None,
     preferences: opt.Events = None,
-    records: opt.Records,
+    records: opt.RecordOptions,
     metric: Metric = None,
     resamples: Resamples = 9999,
     seed: Seed = 0,

@@ -33,7 +33,7 @@ Matches = Annotated[
 
 
 @dataclass
-class RankRecords(opt.Records):
+class RankRecords(opt.RecordOptions):
     """How the votes are read."""
 
     form: opt.option(

@@ -239,7 +239,7 @@ def read_data(  # noqa: PLR0913 -- an option each
     return load(source)
 
 
-def open_blocks(
+def open_file_blocks(
     data,
     files=None,
     model=None,

@@ -51,7 +51,7 @@ def scores_in(file, block, roles, data):
     by = ["row"] if "row" in columns else list(columns) if "name" in columns else []
     if by:
         parts = [list(zip(*(keys[role] for role in by))) for keys in (theirs, ours)]
-        rows = joined(source, data, *parts, [columns[role] for role in by])
+        rows = match_keys(source, data, *parts, [columns[role] for role in by])
     else:
         refuse_sorted(source, frame.columns, scores.size, n)
         rows = np.arange(n)
@@ -87,7 +87,7 @@ def as_keys(table, name, column):
     return [str(key) for key in names_as_text(names).tolist()]
 
 
-def joined(source, data, theirs, ours, names):
+def match_keys(source, data, theirs, ours, names):
     """Return the row of each of our keys among theirs; keys are tuples with the given names."""
     shown = lambda key: ", ".join(f"{name} {part!r}" for name, part in zip(names, key))
     places = []

@@ -106,7 +106,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     group_split: GroupSplit = None,
     learnt: opt.Learnt,
     preferences: opt.Events = None,
-    records: opt.Records,
+    records: opt.RecordOptions,
     fold_by: FoldBy = None,
     group: Group = None,
     method: Method = "ranksvm",

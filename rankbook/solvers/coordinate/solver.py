@@ -76,7 +76,7 @@ class CoordinateSolver(Solver):
         from .steps import (
             NARROW,
             bounds,
-            descend,
+            descend_groups,
             make_dual,
             subspace_step,
         )
@@ -95,7 +95,7 @@ class CoordinateSolver(Solver):
                 some = min(PASSES[one], self.max_passes - passes)
                 orders = [chance.permutation(s.is_kept.size) for _ in range(some)]
                 moved = s.count.updates
-                descend(s, np.array(orders), ROUNDS[one])
+                descend_groups(s, np.array(orders), ROUNDS[one])
                 passes += some
                 (primal, value), before = bounds(s), gap
                 gap = (primal - value) / max(1.0, primal)
@@ -115,7 +115,7 @@ class CoordinateSolver(Solver):
         dual[order] = s.dual
         w = s.w.copy()
         s.w[:] = rmatvec(problem.X, problem.prefs.rmatvec(dual)) / lam
-        descend(s, np.empty((0, s.is_kept.size), int), 0)
+        descend_groups(s, np.empty((0, s.is_kept.size), int), 0)
         if bounds(s)[0] < primal:  # other sums have other rounding errors
             w = s.w
         return Solution(problem, lam, weights=w, dual=dual, info=info)

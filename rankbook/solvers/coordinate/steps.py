@@ -80,7 +80,7 @@ def slope_of(s, i):
 
 
 @in_place
-def clipped(s, i, step):
+def clip(s, i, step):
     """A multiplier after a step, clipped to its box and rounded to a bound that is very close."""
     old = s.dual[i]
     x = old + step
@@ -195,14 +195,14 @@ def make_dual(problem, lam, seed=0, narrow=NARROW, is_joined=False):
 
 # %% ../../../nbs/solvers/coordinate/steps.ipynb #cds013
 @in_place
-def draw(s, n):
+def random_below(s, n):
     """Random number from 0 to n - 1."""
     s.count.random = (s.count.random * 25214903917 + 11) & 0xFFFFFFFFFFFF
     return (s.count.random >> 17) % n
 
 
 @in_place
-def scan(s, g):
+def scan_group(s, g):
     """Find the preferences of a group that can move, and add the group's part of both objectives.
 
     Write these preferences to `active` and return their number. O(nnz) for each item, O(1) for
@@ -227,7 +227,7 @@ def scan(s, g):
 
 
 @in_place
-def move(s, g, n, rounds):
+def maximize_group(s, g, n, rounds):
     """Maximize over each of the first n active multipliers of a group, in `rounds` rounds.
 
     Stop after a round whose steepest slope is below a tenth of the steepest slope of the first.
@@ -238,7 +238,7 @@ def move(s, g, n, rounds):
     for turn in range(rounds):
         steepest = 0.0
         for u in range(n):
-            other = u + draw(s, n - u)
+            other = u + random_below(s, n - u)
             i, s.active[other] = s.active[other], s.active[u]
             s.active[u] = i
             k, l, old = s.better[i], s.worse[i], s.dual[i]
@@ -253,7 +253,7 @@ def move(s, g, n, rounds):
             if squared:
                 bend += 1 / (2 * s.weight[i * s.count.weighted])
             slope = slope_of(s, i)
-            new = clipped(s, i, slope / bend)
+            new = clip(s, i, slope / bend)
             if new == old:
                 continue
             steepest = max(steepest, abs(slope))
@@ -278,14 +278,14 @@ def move(s, g, n, rounds):
 
 
 @in_place
-def descend(s, orders, rounds):
+def descend_groups(s, orders, rounds):
     """Run a pass over all groups for each row of `orders` (passes, g), then scan all groups."""
     for t in range(orders.shape[0]):
         for u in range(orders.shape[1]):
-            move(s, orders[t, u], scan(s, orders[t, u]), rounds)
+            maximize_group(s, orders[t, u], scan_group(s, orders[t, u]), rounds)
     s.count.loss = s.count.linear = 0.0
     for g in range(s.is_kept.size):
-        scan(s, g)
+        scan_group(s, g)
 
 
 # %% ../../../nbs/solvers/coordinate/steps.ipynb #cds014
@@ -379,7 +379,7 @@ def maximize_on_face(s, free, places, r, p, out, step, most):
         for _ in range(2 if boxed else 4):
             rise = 0.0
             for j in range(n):
-                r[j] = clipped(s, some[j], share * step[j] + by * p[j]) - s.dual[some[j]]
+                r[j] = clip(s, some[j], share * step[j] + by * p[j]) - s.dual[some[j]]
                 rise += r[j] * slope_of(s, some[j])
             gain = rise - curvature(s, some, places, r, out) / 2
             good = gain > max(0.1 * rise, sure / 2)
@@ -398,7 +398,7 @@ def maximize_on_face(s, free, places, r, p, out, step, most):
         n = 0
         for j in range(some.size):
             i = some[j]
-            x = s.dual[i] = clipped(s, i, r[j])
+            x = s.dual[i] = clip(s, i, r[j])
             if x > 0 and (s.count.squared or x < s.weight[i * s.count.weighted]):
                 free[n] = i
                 n += 1

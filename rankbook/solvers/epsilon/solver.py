@@ -14,7 +14,7 @@ from ...base.types import File
 from ...base.validation import as_positive
 from ...paths.exact import SolutionPath, in_domain
 from ...paths.files import demand, finite, save_path
-from ...paths.ranges import RangePath, answer_of, follow
+from ...paths.ranges import RangePath, answer_of, follow_ranges
 from ...problems.ranksvm import RankSVMProblem
 from ...registry.plugins import get_solver
 from ...registry.solve import solve
@@ -179,7 +179,7 @@ def refined_lam(upper, lower, excess):
 
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c038
-def refine(problem, lam_min, eps, solve_at):
+def refine_segment(problem, lam_min, eps, solve_at):
     """Breakpoints from lam_max downwards with a relative gap of at most eps between them.
 
     Parameters
@@ -398,7 +398,7 @@ class EpsilonSolver(Solver):
         """
         if problem.loss.is_smooth:
             with progress_bar(self.progress, "solves") as tell:
-                return follow(problem, lam_min, self.eps, self, tell)
+                return follow_ranges(problem, lam_min, self.eps, self, tell)
         lam_min = LAM_MIN_RATIO * problem.lam_max if lam_min is None else lam_min
         prefs, eps, labels = problem.prefs, self.eps, []
 
@@ -419,7 +419,7 @@ class EpsilonSolver(Solver):
             return make_breakpoint(problem, lam, lam * solution.coef, dual)
 
         with progress_bar(self.progress, "solves") as tell:
-            done, status, largest = refine(problem, lam_min, 0.999 * eps, solve_at)
+            done, status, largest = refine_segment(problem, lam_min, 0.999 * eps, solve_at)
         end = {Status.COMPLETE: 0.0, Status.LAM_MIN: lam_min}[status]
         label = labels[-1] if labels else self.inner.name or type(self.inner).__name__
         info = dict(solves=len(labels), inner=label, eps=eps, largest_gap=largest)

@@ -20,7 +20,7 @@ from ...paths.files import demand, finite, finite_table, save_path
 from ...preferences.graph import item_sums
 from ...problems.certificate import Solution
 from ...problems.losses import pair_matvec, pair_rows
-from ...problems.rankrls import measured
+from ...problems.rankrls import reduced_items
 from ...problems.signs import nearest
 from ...registry.solver import Solver, is_kind
 
@@ -85,7 +85,7 @@ class LeastSquaresPiece:
 
     def __init__(self, problem):
         self.problem, self.signs = problem, None
-        self.X = measured(problem)
+        self.X = reduced_items(problem)
         self.on, self.kept = np.empty(0, dtype=bool), Gram()
 
     def evaluate(self, w):
@@ -321,10 +321,10 @@ def bounded_direction(corner):
     z, _ = nnls(system, np.r_[y, np.zeros(e + p)], maxiter=100 * (p + e) + 100)
     dw = z[:p] * side
     dw[free] -= z[p : p + free.sum()]
-    return refined(corner, unit * dw)
+    return refine_direction(corner, unit * dw)
 
 
-def refined(corner, dw):
+def refine_direction(corner, dw):
     """The direction dw (p,) without the error of the ridge term. O(p^3)."""
     used, H = np.flatnonzero(corner.free | (dw != 0)), corner.gram_with(corner.rows @ dw < 0)
     dw = dw.copy()
@@ -337,7 +337,7 @@ def refined(corner, dw):
 FOUND, LARGEST = 1e-9, 1e-6  # violations that count as 0, and that end the path
 
 
-def direction(corner, refresh):
+def weight_rates(corner, refresh):
     """Rate of the weights per unit by which lambda falls.
 
     Parameters
@@ -374,7 +374,7 @@ def direction(corner, refresh):
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kc003
 @dataclass(frozen=True)
-class Point:
+class PathPoint:
     """A point of a path: lambda, the weights w (d,), and their correlations q (d,)."""
 
     lam: float
@@ -431,7 +431,7 @@ def exit_steps(point, dw):
     return shrinking, np.abs(point.w[shrinking] / dw[shrinking])
 
 
-def moved(point, dw, step):
+def step_weights(point, dw, step):
     """The weights after a step; weights that reach 0 are exactly 0. O(d)."""
     shrinking, steps = exit_steps(point, dw)
     w = point.w + step * dw
@@ -443,20 +443,20 @@ def moved(point, dw, step):
 CORRECTED = 1e-12  # smaller relative errors of correlations are not corrected
 
 
-def settled(piece, lam, w):
-    """The :class:`Point` at lam, with corrected correlations of features in use. O(p^3)."""
+def point_at(piece, lam, w):
+    """The :class:`PathPoint` at lam, with corrected correlations of features in use. O(p^3)."""
     q, used = piece.evaluate(w), np.flatnonzero(w)
     error = q[used] - lam * np.sign(w[used])
     if lam == 0 or np.abs(error).max(initial=0.0) <= CORRECTED * lam:
-        return Point(lam, w, q)
+        return PathPoint(lam, w, q)
     change = solve_regular(piece.gram(used), error)
     if change is None:
         change = solve_singular(piece.gram(used, fresh=True), error)
     if ((w[used] + change) * w[used] <= 0).any():  # a weight near 0 is about to leave
-        return Point(lam, w, q)
+        return PathPoint(lam, w, q)
     w = w.copy()
     w[used] += change
-    return Point(lam, w, piece.evaluate(w))
+    return PathPoint(lam, w, piece.evaluate(w))
 
 
 # %% ../../../nbs/solvers/homotopy/solver.ipynb #kc011
@@ -505,10 +505,10 @@ class Trace:
 
 
 def next_point(piece, point, noise, lam_min):
-    """The next :class:`Point`, and whether its direction was a tied one. O(m + n d + p^3)."""
+    """The next :class:`PathPoint`, and whether its direction was a tied one. O(m + n d + p^3)."""
     features, corner = corner_at(piece, point, noise)
     dw = np.zeros(point.w.size)
-    dw[features], tied = direction(corner, lambda: corner_at(piece, point, noise, fresh=True)[1])
+    dw[features], tied = weight_rates(corner, lambda: corner_at(piece, point, noise, fresh=True)[1])
     dq, step = piece.motion(dw)
     step = min(step, float(exit_steps(point, dw)[1].min(initial=np.inf)))
     if step >= point.lam * (1 - END_RTOL):  # only at lambda = 0
@@ -516,13 +516,15 @@ def next_point(piece, point, noise, lam_min):
     step, left = min(step, entry_step(point, dw, dq, noise, piece.signs)), point.lam - lam_min
     is_last = step >= left - END_RTOL * lam_min
     step = left if is_last else step
-    return settled(piece, lam_min if is_last else point.lam - step, moved(point, dw, step)), tied
+    return point_at(
+        piece, lam_min if is_last else point.lam - step, step_weights(point, dw, step)
+    ), tied
 
 
-def follow(piece, lam_min=0.0, max_events=None):
+def follow_weights(piece, lam_min=0.0, max_events=None):
     """Follow the weights from the largest lambda down to lam_min: a :class:`Trace`."""
     w = np.zeros(piece.X.shape[1])
-    point, seen = Point(np.inf, w, piece.evaluate(w)), Trace()
+    point, seen = PathPoint(np.inf, w, piece.evaluate(w)), Trace()
     top = float(np.abs(nearest(piece.signs, point.q)).max())
     point, length = replace(point, lam=top), np.sqrt(square_norms(piece.X.T))
     noise = CORRELATION_RTOL * top * length / length.max()
@@ -591,16 +593,16 @@ class HomotopyPath(SolutionPath):
                 raise ArgumentError("lam is 0, and least squares has no hard margin", "lam > 0")
             return dict(coef=w, dual=None)
         if lam > 0:
-            return dict(coef=w, dual=slopes(self.problem, w))
+            return dict(coef=w, dual=hinge_multipliers(self.problem, w))
         prefs = self.problem.prefs
-        short = slopes(self.problem, w) > 2 * prefs.weight * prefs.margin * HARD
+        short = hinge_multipliers(self.problem, w) > 2 * prefs.weight * prefs.margin * HARD
         if short.any() or not self.breakpoints.size:
             raise ArgumentError(
                 "lam is 0, but some preferences are short of their margin at the end of this path",
                 "lam > 0",
             )
         last = self.breakpoints[-1]
-        return dict(coef=w, dual=slopes(self.problem, self.weights_at(last)) / last)
+        return dict(coef=w, dual=hinge_multipliers(self.problem, self.weights_at(last)) / last)
 
     def breakpoint_scores(self, X_new):
         """Blocks of lambdas with f(x) of new items at each, affine in between.
@@ -629,7 +631,7 @@ class HomotopyPath(SolutionPath):
         save_path(self, file, "homotopy", ends=self.ends, table=self.table)
 
 
-def slopes(problem, w):
+def hinge_multipliers(problem, w):
     """The multipliers 2 c max(0, delta - z'w), (m,). O(m + n d)."""
     prefs = problem.prefs
     short = prefs.margin - pair_matvec(problem, w)
@@ -684,7 +686,7 @@ class HomotopySolver(Solver):
                 f"following {len(problem.prefs):,} preferences",
                 'use graph="star", or a subsample of the items',
             )
-        seen = follow(kind(problem), lam_min or 0.0, self.max_events)
+        seen = follow_weights(kind(problem), lam_min or 0.0, self.max_events)
         lams, rows = list(seen.lams), list(seen.rows)
         lams[0] = problem.lam_max
         if seen.status == Status.LAM_MIN:  # a lam_min that is lam_max but for rounding is no event

@@ -308,7 +308,7 @@ def iterate(point, current, trial):
 
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #solver-s005
-def scaled(problem, lam, factor=False):
+def make_program(problem, lam, factor=False):
     """A problem at one lambda as a :class:`Program`; see `system_of` for `factor`."""
     prefs, is_smooth = problem.prefs, problem.loss.is_smooth
     kept = ... if (prefs.weight > 0).all() else np.flatnonzero(prefs.weight)
@@ -329,7 +329,7 @@ FALL = 10  # what a step must divide the gap by to be followed by another, once 
 ENOUGH = 1e-8  # of tol: where none is
 
 
-def run(program, point, tol, tell=lambda steps, text: None):
+def follow_central_path(program, point, tol, tell=lambda steps, text: None):
     """The best position and multipliers (m,) that the point meets, their gap, and the steps done.
 
     The best have the smallest absolute gap, because a large objective makes any relative gap small.
@@ -365,7 +365,7 @@ NEAREST = 1e-9  # of a box: multipliers that are nearer to its bound are put the
 
 
 def to_solution(problem, lam, program, best, tol, info):
-    """The :class:`rankbook.Solution` of the best gap, position and multipliers of :func:`run`."""
+    """The :class:`rankbook.Solution` of what :func:`follow_central_path` returns."""
     from scipy.linalg import solve_triangular
 
     system, (gap, position, dual), given = program.system, best, {}
@@ -402,7 +402,7 @@ def to_solution(problem, lam, program, best, tol, info):
 
 
 # %% ../../../nbs/solvers/interior/solver.ipynb #solver-s011
-def start_at(program, problem, start):
+def start_point(program, problem, start):
     """An interior point with the function of another solution."""
     if start.coef.shape != problem.coef_shape:
         raise ArgumentError(
@@ -476,10 +476,10 @@ class InteriorSolver(Solver):
         return to_solution(problem, lam, q, best, self.tol, info)
 
     def _followed(self, problem, lam, tell, **form):
-        """The program of a problem at one lambda, and what :func:`run` returns."""
-        q = scaled(problem, lam, **form)
+        """The program of a problem at one lambda, and what :func:`follow_central_path` returns."""
+        q = make_program(problem, lam, **form)
         if self.start is None:
             point = InteriorPoint(q, first_position(q))
         else:
-            point = start_at(q, problem, self.start)
-        return q, *run(q, point, self.tol, tell)
+            point = start_point(q, problem, self.start)
+        return q, *follow_central_path(q, point, self.tol, tell)

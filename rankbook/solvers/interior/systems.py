@@ -144,7 +144,7 @@ def laplacian_of(pairs):
 RIDGES = (0.0, *10.0 ** np.arange(-15, -6))  # relative increases of the diagonal to try
 
 
-def factored(fill, shift=1.0):
+def cholesky_of_sum(fill, shift=1.0):
     """The Cholesky factor, for `scipy.linalg.cho_solve`, of a symmetric matrix (k, k) plus shift I.
 
     The function `fill()` returns the matrix, which must be positive semi-definite up to rounding
@@ -191,7 +191,7 @@ class FactorSystem:
     def weigh(self, weight):
         """Factor the matrix for weights 1/D (m,) of the preferences."""
         self.laplacian.weigh(weight)
-        self.factor = factored(lambda: self.laplacian.congruence(self.Z))
+        self.factor = cholesky_of_sum(lambda: self.laplacian.congruence(self.Z))
 
     def solve(self, target, accuracy):
         """The change (r,) of the weights for a right-hand side (r,), and of the scores (n,).
@@ -290,7 +290,7 @@ class GramSystem:
         self.roots = []
         for _, W in self.laplacian.blocks():  # the weights differ by many orders of magnitude
             unit = np.sqrt(W.diagonal()[1:])
-            root = factored((W[1:, 1:] / unit / unit[:, None]).copy, shift=0.0)[0].T
+            root = cholesky_of_sum((W[1:, 1:] / unit / unit[:, None]).copy, shift=0.0)[0].T
             self.roots.append(np.asfortranarray(unit[:, None] * np.tril(root)))
         self.lengths = np.concatenate([np.square(L).sum(axis=0) for L in self.roots])
         try:
@@ -306,7 +306,7 @@ class GramSystem:
     def factor_double(self):
         """Factor the columns that are not very weak in double precision."""
         self.strong = self.norm * self.lengths > SLIGHT
-        self.factor = factored(lambda: self.matrix(self.roots, self.rows))[0]
+        self.factor = cholesky_of_sum(lambda: self.matrix(self.roots, self.rows))[0]
 
     def factor_single(self):
         """Factor I + V V' + the remainder in the strong columns, V = L~'Z, in single precision."""

@@ -11,13 +11,13 @@ from ...base.errors import ArgumentError, a_type
 from ...base.limits import require_memory
 from ...base.progress import progress_bar
 from ...base.validation import as_positive
-from ...kernels.items import narrowed, occurring
+from ...kernels.items import occurring, used_columns
 from ...kernels.nystroem import low_rank_factor
-from ...paths.ranges import RangePath, answer_of, follow
+from ...paths.ranges import RangePath, answer_of, follow_ranges
 from ...problems.certificate import Solution
 from ...problems.ranksvm import RankSVMProblem
 from ...registry.solver import Solver
-from .steps import FIRST_WIDTH, direct_step, minimise, spanned, started
+from .steps import FIRST_WIDTH, direct_step, in_span, minimise, start_at
 
 PRECISE = 1e-10  # tolerance for smooth losses, a step or two after 1e-6
 SETTLED = 1e-12  # tolerance for the solutions of a path of a smooth loss
@@ -82,7 +82,7 @@ class FactoredProblem(RankSVMProblem):
             point, width, steps = minimise(self, lam, tol * share, start, width, **watch)
             derivative = self.loss.smoothed(width)
             coef = self.newton_coef(lam, point.w, derivative)
-            after = started(self, lam, derivative, self.X.T @ coef)
+            after = start_at(self, lam, derivative, self.X.T @ coef)
             before, start = before + steps, point.w
             if best is None or after.gap < best[0].gap:
                 best = after, coef, width
@@ -102,11 +102,11 @@ def in_occurring(problem):
     if not 0 < 2 * columns.size < problem.X.shape[1]:
         return problem, ...
     signs = None if problem.signs is None else problem.signs[columns]
-    X, options = narrowed(problem.X, columns), dict(loss=problem.loss, copy=False, signs=signs)
+    X, options = used_columns(problem.X, columns), dict(loss=problem.loss, copy=False, signs=signs)
     return RankSVMProblem(X, problem.prefs, kernel="linear", **options), columns
 
 
-def widened(w, columns, problem):
+def fill_columns(w, columns, problem):
     """The weights (d,) of a problem whose columns have the weights w (k,); the others are 0."""
     if columns is ...:
         return w
@@ -214,7 +214,7 @@ class NewtonSolver(Solver):
             )
             if linear:
                 point, width, steps = minimise(small, lam, tol, start, watch=watch)
-                position = widened(point.w, columns, problem)
+                position = fill_columns(point.w, columns, problem)
             else:
                 position, width, steps = small.minimise(lam, tol, start, watch=watch)
         dual, info = problem.loss.dual(width), dict(steps=steps)
@@ -226,7 +226,7 @@ class NewtonSolver(Solver):
         The relative gap is at most `eps` at every lambda down to `lam_min`, by default 1e-4
         lam_max, or 1e-4 of the first lambda of the path of a smooth loss.
         """
-        return follow(problem, lam_min, self.eps, self)
+        return follow_ranges(problem, lam_min, self.eps, self)
 
     def solver_at(self, problem, eps):
         """The function of :func:`rankbook.paths.ranges.ranges` that solves at one lambda.
@@ -244,14 +244,14 @@ class NewtonSolver(Solver):
 
             return solve_at
         narrow, columns = in_occurring(problem)
-        small, basis = spanned(narrow) or (narrow, None)
+        small, basis = in_span(narrow) or (narrow, None)
         turned = lambda w: w[columns] if basis is None else basis.T @ w[columns]
 
         def solve_at(lam, last):
             start, width = (turned(last.coef), 2 * last.width) if last else (None, FIRST_WIDTH)
             point, width, _ = minimise(small, lam, tol, start, width)
             w = point.w if basis is None else basis @ point.w
-            return answer_of(problem, lam, widened(w, columns, problem), width)
+            return answer_of(problem, lam, fill_columns(w, columns, problem), width)
 
         return solve_at
 

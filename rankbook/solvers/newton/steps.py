@@ -28,7 +28,7 @@ LISTED = 1 << 21  # largest number of listed pairs
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c005
 @dataclass(frozen=True)
-class Point:
+class Iterate:
     """Linear function with weights w and scores f = X w, and its smoothed objective.
 
     Attributes
@@ -54,8 +54,8 @@ class Point:
     bands: tuple
 
 
-def evaluated(problem, lam, w, f, derivative, found=None):
-    """The :class:`Point` at weights w with scores f.
+def evaluate_at(problem, lam, w, f, derivative, found=None):
+    """The :class:`Iterate` at weights w with scores f.
 
     `derivative` is a :class:`rankbook.preferences.sums.Derivative`. O(n d + n log n), or O(d) if
     the result of `problem.sums_at` is given.
@@ -69,7 +69,7 @@ def evaluated(problem, lam, w, f, derivative, found=None):
     lacking = float(rest @ rest) / (2 * lam) + float(w @ (v - correlation))
     is_ramp = problem.loss.derivative is not None
     gap = value - dual if is_ramp else lacking  # larger than rounding errors
-    return Point(w, f, value, gap, rounding, lacking, gradient, sums.bands)
+    return Iterate(w, f, value, gap, rounding, lacking, gradient, sums.bands)
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #ns005
@@ -101,7 +101,7 @@ def truncated_direction(
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #ns008
-def solved(H, r):
+def solve_hessian(H, r):
     """Solution x (d,) of H x = r, the shortest if H is singular up to rounding errors. O(d^3)."""
     if (solve := cholesky_solver(H.copy())) is not None:
         return solve(r)
@@ -203,7 +203,7 @@ def wide_step(problem, lam, gradient, w, B):
     return p
 
 
-def allowed(problem, w, p, gradient):
+def project_direction(problem, w, p, gradient):
     """A descent direction to a point with the signs, as far along p (d,) as possible. O(d)."""
     if problem.signs is None:
         return p
@@ -225,11 +225,11 @@ def direct_step(problem, lam, gradient, bands, w=None):
     if not (np.isfinite(H).all() and (H.diagonal() > 0).all()):
         return np.zeros(d)
     if problem.signs is None:
-        return solved(H, -gradient)
+        return solve_hessian(H, -gradient)
 
     def solve(free, r):
         x = np.zeros(d)
-        x[free] = solved(H[np.ix_(free, free)], -r[free])
+        x[free] = solve_hessian(H[np.ix_(free, free)], -r[free])
         return x
 
     return signed_step(problem, gradient, w, H.__matmul__, solve)
@@ -260,14 +260,16 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
         solve = lambda free, r: truncated_direction(
             problem, lam, r, diagonal, bands, LARGEST_MATRIX, free=free
         )[0]
-        yield allowed(problem, w, signed_step(problem, gradient, w, product, solve), gradient)
+        yield project_direction(
+            problem, w, signed_step(problem, gradient, w, product, solve), gradient
+        )
         return
     if not (exactly or stored):
         most = 20 + d // (20 if written else 2)
         p, reached = truncated_direction(*asked, most, free=free)
         if reached:
-            yield allowed(problem, w, p, gradient)
-    yield allowed(problem, w, direct_step(problem, lam, gradient, bands, w), gradient)
+            yield project_direction(problem, w, p, gradient)
+    yield project_direction(problem, w, direct_step(problem, lam, gradient, bands, w), gradient)
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014
@@ -297,7 +299,7 @@ def step_length(problem, lam, point, p, q, derivative):
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014c
-def taken(problem, lam, point, p, diagonal, derivative):
+def take_step(problem, lam, point, p, diagonal, derivative):
     """The point after a step along p, or None without progress, and the length t.
 
     Progress is a lower objective, or one equal to rounding with half the gradient or half the gap.
@@ -306,7 +308,7 @@ def taken(problem, lam, point, p, diagonal, derivative):
     t, found = step_length(problem, lam, point, p, q, derivative)
     if found is None:
         return None, 0.0
-    trial = evaluated(problem, lam, point.w + t * p, point.f + t * q, derivative, found)
+    trial = evaluate_at(problem, lam, point.w + t * p, point.f + t * q, derivative, found)
     noise = 1e-12 * abs(point.value)
 
     def size(at):
@@ -319,13 +321,13 @@ def taken(problem, lam, point, p, diagonal, derivative):
 
 
 def newton_step(problem, lam, point, diagonal, derivative):
-    """The next point; None if no step makes progress, see :func:`taken`.
+    """The next point; None if no step makes progress, see :func:`take_step`.
 
     The diagonal (d,) is an estimate of the diagonal of the step's matrix.
     """
     best = None
     for p in directions(problem, lam, point.gradient, diagonal, point.bands, w=point.w):
-        after, t = taken(problem, lam, point, p, diagonal, derivative)
+        after, t = take_step(problem, lam, point, p, diagonal, derivative)
         if after is not None and (best is None or after.value < best.value):
             best = after
         if best is not None and best is after and t > 0.01:
@@ -339,7 +341,7 @@ def continued_width(width, rounding, goal):
     return width * min(0.5, max(0.1, np.sqrt(goal / 2 / max(rounding, goal / 8))))
 
 
-def carried(problem, lam, point, width, new):
+def predict_start(problem, lam, point, width, new):
     """Start for a narrower width.
 
     It is the given point, or the new minimiser if the preferences in the band do not change.
@@ -351,8 +353,8 @@ def carried(problem, lam, point, width, new):
     diagonal = likely_diagonal(problem, lam, sums.bands)
     p = next(directions(problem, lam, gradient, diagonal, sums.bands, True, point.w))
     w, f = point.w + p, point.f + matvec(problem.X, p)
-    ahead = evaluated(problem, lam, w, f, derivative)
-    stays = evaluated(problem, lam, point.w, point.f, derivative)
+    ahead = evaluate_at(problem, lam, w, f, derivative)
+    stays = evaluate_at(problem, lam, point.w, point.f, derivative)
     return ahead if ahead.value < stays.value else stays
 
 
@@ -404,7 +406,7 @@ def band_direction(X, lam, gradient, better, worse, bend):
         H = D.T @ D
     H = H if isinstance(H, np.ndarray) else H.toarray()
     H[np.diag_indices(d)] += lam
-    return solved(H, -gradient)
+    return solve_hessian(H, -gradient)
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #nm009
@@ -560,19 +562,19 @@ def first_weights(problem, lam):
     if curvature > 0:
         multiple = min(multiple, square / (lam * square + curvature))
     if problem.loss.derivative is None:
-        nothing = started(problem, lam, problem.loss.derivative, np.zeros_like(w))
+        nothing = start_at(problem, lam, problem.loss.derivative, np.zeros_like(w))
         p = multiple * w
         multiple *= step_length(problem, lam, nothing, p, matvec(problem.X, p), None)[0]
     return multiple * w
 
 
-def started(problem, lam, derivative, w):
-    """The :class:`Point` at weights w (d,)."""
-    return evaluated(problem, lam, w, matvec(problem.X, w), derivative)
+def start_at(problem, lam, derivative, w):
+    """The :class:`Iterate` at weights w (d,)."""
+    return evaluate_at(problem, lam, w, matvec(problem.X, w), derivative)
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019b
-def spanned(problem):
+def in_span(problem):
     """The problem with items in a basis of their span, (n, n), and the basis (d, n).
 
     The result is None with signs, because a basis mixes them, for blocks, and if there are not
@@ -647,7 +649,7 @@ class Search:
             w, self.width, steps = proximal_minimum(
                 self.problem, self.lam, self.point.w, self.width, goal
             )
-            self.point = started(self.problem, self.lam, smoothed_hinge(self.width), w)
+            self.point = start_at(self.problem, self.lam, smoothed_hinge(self.width), w)
             self.steps_of_multipliers += steps
         self.may_list, self.steps = False, 0
         return True
@@ -661,7 +663,7 @@ class Search:
         self.ratio = max(0.1, self.ratio**2) if self.ratio < 1 else 0.1
         self.width = max(continued_width(self.width, cost, self.goal), self.ratio * self.width)
         derivative = self.problem.loss.smoothed(self.width)
-        self.point = evaluated(self.problem, self.lam, point.w, point.f, derivative)
+        self.point = evaluate_at(self.problem, self.lam, point.w, point.f, derivative)
         self.steps = 0
         return True
 
@@ -671,22 +673,22 @@ class Search:
         self.ratio = np.sqrt(self.ratio) if self.last_minimum else 10.0
         if 0.9 < self.ratio < 1 or width > 1e3:
             return False
-        self.point = carried(self.problem, self.lam, at, width, self.ratio * width)
+        self.point = predict_start(self.problem, self.lam, at, width, self.ratio * width)
         self.width, self.steps = self.ratio * width, 0
         return True
 
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c020
-def finished(problem, lam, derivative, point, small, steps):
+def remove_null_part(problem, lam, derivative, point, small, steps):
     """The point without the part of its weights that changes no difference of scores.
 
     This part gives all items the same score. It remains if the value would rise, for items in
     blocks, with signs, and if the numbers of features and items both exceed LARGEST_MATRIX. After
     more than FEW_STEPS steps the point is evaluated again. `small` is the result of
-    :func:`spanned`.
+    :func:`in_span`.
     """
     if steps > FEW_STEPS:
-        point = started(problem, lam, derivative, point.w)
+        point = start_at(problem, lam, derivative, point.w)
     if problem.signs is not None:
         return point
     if len(point.w) <= LARGEST_MATRIX and problem.storage != "blocks":
@@ -699,7 +701,7 @@ def finished(problem, lam, derivative, point, small, steps):
         return point
     if np.array_equal(w, point.w):
         return point
-    inside = started(problem, lam, derivative, w)
+    inside = start_at(problem, lam, derivative, w)
     return inside if inside.value <= point.value + 1e-12 * abs(point.value) else point
 
 
@@ -730,8 +732,8 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
     """
     smoothed, before = problem.loss.smoothed, 0
     if not problem.at_zero[1].any():  # 0 is the solution, whose multipliers are all at bound
-        return started(problem, lam, smoothed(1e-9), np.zeros(problem.X.shape[1])), 1e-9, 0
-    small = spanned(problem)
+        return start_at(problem, lam, smoothed(1e-9), np.zeros(problem.X.shape[1])), 1e-9, 0
+    small = in_span(problem)
     if small is not None:
         start = None if w is None else small[1].T @ w
         point, width, before = minimise(small[0], lam, tol, start, width, watch)
@@ -739,7 +741,7 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
     elif w is None:
         w = first_weights(problem, lam)
     w = nearest(problem.signs, w)
-    search = Search(problem, lam, tol, started(problem, lam, smoothed(width), w), width)
+    search = Search(problem, lam, tol, start_at(problem, lam, smoothed(width), w), width)
     best = search.point, search.width
     for steps in range(MAX_STEPS):
         point, width = search.point, search.width
@@ -747,11 +749,11 @@ def minimise(problem, lam, tol, w=None, width=FIRST_WIDTH, watch=lambda point, w
         if abs(point.gap) < abs(best[0].gap):  # below 0 it is a rounding error
             best = point, width
         if abs(point.gap) <= search.goal:
-            point = finished(problem, lam, smoothed(width), point, small, steps)
+            point = remove_null_part(problem, lam, smoothed(width), point, small, steps)
             if abs(point.gap) <= search.goal:
                 return point, width, before + steps + search.steps_of_multipliers
         if not search.advance():
             break
     point, width = best
-    point = finished(problem, lam, smoothed(width), point, small, steps)
+    point = remove_null_part(problem, lam, smoothed(width), point, small, steps)
     return point, width, before + steps + search.steps_of_multipliers

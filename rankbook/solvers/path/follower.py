@@ -19,7 +19,7 @@ from ...paths.active_set import (
     forward,
     gather,
     new_row,
-    remove,
+    remove_preference,
     row_product,
 )
 from ...paths.exact import (
@@ -40,7 +40,6 @@ from ...paths.exact import (
 from ...preferences.graph import distinct
 from .near import (
     covariance_factor,
-    cut,
     drift_bound,
     first_arrival,
     first_exit,
@@ -52,8 +51,9 @@ from .near import (
     next_share,
     places,
     relist,
+    relist_pair,
     seat_items,
-    whitened,
+    whiten_items,
 )
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c005
@@ -110,7 +110,7 @@ class State(
     slot, items, u, cosines, sines
         Working space.
     now, count
-        Records: numbers that :func:`start_state` measures, and the counts in `COUNTED`.
+        Records: numbers that :func:`start_active_set` measures, and the counts in `COUNTED`.
     """
 
     __slots__ = ()
@@ -140,7 +140,7 @@ def rounding(diagonal, scaled_coef):
 CHUNK = 1 << 16  # number of perturbations in a draw
 
 
-def start_state(problem, perturbation, seed, room=64):
+def start_active_set(problem, perturbation, seed, room=64):
     """The state above lam_max, and the indices of the preferences of positive weight, None for all.
 
     All preferences are at bound, except inactive ones with margins < 0.
@@ -152,7 +152,7 @@ def start_state(problem, perturbation, seed, room=64):
         Largest relative perturbation of a margin.
     seed : int
     room : int, default 64
-        Rows for the active set; :func:`grow` makes more.
+        Rows for the active set; :func:`grow_active_set` makes more.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def start_state(problem, perturbation, seed, room=64):
     G = scores = np.array(scores)
     if factored:
         U, v, G = covariance_factor(K), K.T @ scaled_coef, np.zeros(n)
-        Y = whitened(K, U)
+        Y = whiten_items(K, U)
     radius = np.sqrt(np.einsum("ij,ij->i", Y, Y))
     largest = np.abs(margin).max(initial=0.0)
     now = dict(
@@ -248,7 +248,7 @@ def start_state(problem, perturbation, seed, room=64):
 
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c010
-def grow(s):
+def grow_active_set(s):
     """The same state with room for twice as many free preferences."""
     room = 2 * s.A.size
     wider = {
@@ -277,7 +277,7 @@ def move_along(s, factored, touched):
 
 
 @inner
-def direction(s, factored):
+def active_set_direction(s, factored):
     """Set eta = H_AA^-1 delta_A and the rate of the scores, h or v_rate.
 
     O(|A|^2 + |A| n), or O(|A|^2 + |A| d + d^2).
@@ -311,7 +311,7 @@ def length(x):
 
 
 @inner
-def spent(s, factored):
+def budget_step(s, factored):
     """The part of the budget spent since the last scan, and the step that would spend the rest.
 
     O(n), or O(d).
@@ -330,7 +330,7 @@ def spent(s, factored):
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c021b
 @inner
-def scan(s, factored):
+def scan_near(s, factored):
     """List the near preferences, and with a factor their items.
 
     O(n + m') with an order, else O(n + m); with a factor also O(n d).
@@ -371,12 +371,12 @@ def prepare_list(s, factored):
     c, per_item = s.count, s.v.size // 8
     looks = 4 * s.G.size + 2 * c.near if s.order.size else s.better.size
     cost = looks + per_item * s.G.size + SCAN_COST
-    used, step = spent(s, factored)
+    used, step = budget_step(s, factored)
     if c.near < 0 or used >= 0.999 * s.now.budget or c.scanned > 2 * cost:
         if c.near >= 0:
             s.now.budget = next_budget(s.now.budget, used, c.scanned, cost)
-        scan(s, factored)
-        used, step = spent(s, factored)
+        scan_near(s, factored)
+        used, step = budget_step(s, factored)
     return step
 
 
@@ -517,17 +517,17 @@ def leave(s, p, to, log):
     for t in range(p, n - 1):
         s.upper[t], s.lower[t], s.alpha[t] = s.upper[t + 1], s.lower[t + 1], s.alpha[t + 1]
         s.delta[t], s.cap[t] = s.delta[t + 1], s.cap[t + 1]
-    s.count.free = remove(s.A, n, p, s.L, s.q, s.cosines, s.sines)
+    s.count.free = remove_preference(s.A, n, p, s.L, s.q, s.cosines, s.sines)
     s.shift[i] = delta / s.margin[i * (s.margin.size > 1)] - 1.0
     s.now.shifted = max(s.now.shifted, abs(delta - s.margin[i * (s.margin.size > 1)]))
-    cut(s, k, l)
+    relist_pair(s, k, l)
     record_event(s, log, i, k, l, to)
     relist(s, i, k, l, delta)
 
 
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c016
 @inner
-def append(s, j, pivot, alpha, log):
+def append_preference(s, j, pivot, alpha, log):
     """Add preference j, whose items and row of L are in place, to the active set. O(|A|)."""
     n, i = s.count.free, j * (s.margin.size > 1)
     k, l = s.upper[n], s.lower[n]
@@ -559,7 +559,7 @@ def exchange_step(s, room, sign):
 
 
 @inner
-def exchange(s, factored, j, alpha, log):
+def exchange_preference(s, factored, j, alpha, log):
     """Exchange a dependent preference j, of multiplier alpha, for an active one.
 
     Return whether j still has to enter, and its multiplier. O(|A|^2 + |A| n).
@@ -599,21 +599,21 @@ def enter(s, factored, j, k, l, log):  # noqa: PLR0913
         s.upper[n], s.lower[n] = k, l
         pivot, diagonal = new_row(s.K, factored, s.upper, s.lower, s.rows, n, n, s.L)
         if pivot > PIVOT_TOL * diagonal:
-            append(s, j, pivot, alpha, log)
+            append_preference(s, j, pivot, alpha, log)
             return
-        waiting, alpha = exchange(s, factored, j, alpha, log)
+        waiting, alpha = exchange_preference(s, factored, j, alpha, log)
 
 
 # %% ../../../nbs/solvers/path/follower.ipynb #events-c029
 @inner
-def turn(s, factored, lam_min, log):
+def step_to_event(s, factored, lam_min, log):
     """Take one step to the next event, or to the next scan.
 
     Return True, without a move, if the last segment begins here. O(|A|^2), plus the step and the
     list.
     """
     c = s.count
-    direction(s, factored)
+    active_set_direction(s, factored)
     allowed, lam = prepare_list(s, factored), s.now.lam
     if factored:
         write_rates(s)
@@ -642,7 +642,7 @@ def turn(s, factored, lam_min, log):
 
 # %% ../../../nbs/solvers/path/follower.ipynb #c031
 @in_place
-def follow(s, factored, lam_min, log):
+def follow_exact(s, factored, lam_min, log):
     """Follow the path until the log is nearly full or there is a reason to stop.
 
     Parameters
@@ -671,7 +671,7 @@ def follow(s, factored, lam_min, log):
             return c.logged, COMPLETE
         if (c.since >= period or c.stale) and not refresh(s, factored):
             return c.logged, SINGULAR
-        if turn(s, factored, lam_min, log):
+        if step_to_event(s, factored, lam_min, log):
             if lam_min > 0:
                 return c.logged, LAM_MIN
             s.now.lam = 0.0

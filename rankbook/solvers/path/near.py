@@ -54,7 +54,7 @@ def covariance_factor(X, ridge=1e-10):
     )
 
 
-def whitened(X, U):
+def whiten_items(X, U):
     """The rows U'^-1 (x - mean) of items X (n, d), whose distances are the lengths of preferences.
 
     O(n d^2).
@@ -304,7 +304,7 @@ def relist(s, i, k, l, delta):
 
 # %% ../../../nbs/solvers/path/near.ipynb #t020
 @inner
-def cut(s, k, l):
+def relist_pair(s, k, l):
     """List the preferences that can move again after the free preference of k and l has left.
 
     It has left the active set, but its set is still FREE. O(|A| + number of listed preferences).

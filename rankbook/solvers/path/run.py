@@ -16,8 +16,8 @@ from ...paths.exact import (
     EVENT,
     End,
     RegularizationPath,
+    accurate_part,
     free_after,
-    trusted,
 )
 from ...paths.replay import Checkpoint, PathIterator
 from ...preferences.graph import item_sums
@@ -36,7 +36,7 @@ class Continuation:
     chunk : int
         Events between two checkpoints.
     perturbation, seed
-        Perturbation of the margins, see :func:`rankbook.solvers.path.follower.start_state`.
+        Perturbation of the margins, see :func:`rankbook.solvers.path.follower.start_active_set`.
     """
 
     lam_min: float
@@ -45,12 +45,12 @@ class Continuation:
     seed: int
 
     def resume(self, path, lam_min=None, max_events=None, progress=False, stop=None):
-        """Continue `path` from its end; see :func:`resumed`."""
+        """Continue `path` from its end; see :func:`resume_run`."""
         if lam_min is None:
             lam_min = 0.0 if path.status == Status.LAM_MIN else self.lam_min
-        run = resumed(path, replace(self, lam_min=float(lam_min)))
+        run = resume_run(path, replace(self, lam_min=float(lam_min)))
         with progress_bar(progress, "events") as tell:
-            return as_path(run, interruptible(follow_on)(run, max_events, tell, stop))
+            return make_path(run, interruptible(follow_on)(run, max_events, tell, stop))
 
 
 @dataclass
@@ -99,7 +99,7 @@ class Run:
 # %% ../../../nbs/solvers/path/run.ipynb #c011
 def begin(problem, options):
     """A run before its first event, with the options of a :class:`Continuation`."""
-    state, pairs = follower.start_state(problem, options.perturbation, options.seed)
+    state, pairs = follower.start_active_set(problem, options.perturbation, options.seed)
     start = Checkpoint(0, float(state.now.lam), np.empty(0, dtype=np.int64))
     return Run(problem, options, state, pairs, np.empty(1 << 16, dtype=EVENT), [start])
 
@@ -138,7 +138,7 @@ class noted_interrupt:
 def run_chunk(run, events):
     """Follow for about `events` events and store them; return the code of the follower."""
     log = follower.Log.empty(events + run.state.A.size + 2)
-    t, code = follower.follow(run.state, run.problem.is_factored, run.options.lam_min, log)
+    t, code = follower.follow_exact(run.state, run.problem.is_factored, run.options.lam_min, log)
     part = np.empty(t, dtype=EVENT)
     for field, column in zip(EVENT.names, log):
         part[field] = column[:t]
@@ -151,7 +151,7 @@ def run_chunk(run, events):
     run.add(part)
     run.checkpoints.append(Checkpoint(run.total + t, float(run.state.now.lam), active))
     if code == End.ROOM_FULL:
-        run.state = follower.grow(run.state)
+        run.state = follower.grow_active_set(run.state)
         return End.LOG_FULL
     return code
 
@@ -191,7 +191,7 @@ def follow_on(run, max_events=None, tell=None, stop=None, keep_interrupted=False
                     return code
                 if interrupt.came:
                     return "interrupted"
-                if stop is not None and stop(as_path(run, "interrupted")):
+                if stop is not None and stop(make_path(run, "interrupted")):
                     return "stopped"
     except KeyboardInterrupt:
         if keep_interrupted:
@@ -201,7 +201,7 @@ def follow_on(run, max_events=None, tell=None, stop=None, keep_interrupted=False
 
 
 # %% ../../../nbs/solvers/path/run.ipynb #c022
-def as_path(run, code):
+def make_path(run, code):
     """The path of a run that ended with `code`."""
     events, count = run.events[: run.total], run.state.count
     if isinstance(code, str):
@@ -224,11 +224,15 @@ def as_path(run, code):
     path = RegularizationPath(
         run.problem, events, status, lam_end, walk, info, run.options if goes_on else None
     )
-    return trusted(path) if status in (Status.COMPLETE, Status.LAM_MIN, Status.NUMERICAL) else path
+    return (
+        accurate_part(path)
+        if status in (Status.COMPLETE, Status.LAM_MIN, Status.NUMERICAL)
+        else path
+    )
 
 
 # %% ../../../nbs/solvers/path/run.ipynb #c025
-def resumed(path, options):
+def resume_run(path, options):
     """A run that continues from the end of a path, made from its problem and events.
 
     O(m + n^2 + |A|^3), and one pass over the events.
@@ -255,7 +259,7 @@ def resumed(path, options):
         place[run.pairs] = np.arange(run.pairs.size)
         sets, A = sets[run.pairs], place[active]
     while s.A.size <= max(size, path.iterator.largest_free) + 1:
-        s = follower.grow(s)
+        s = follower.grow_active_set(s)
     weight, margin = (values[A * (values.size > 1)] for values in (s.weight, s.margin))
     s.A[:size], s.upper[:size], s.lower[:size], s.L[:size, :size] = A, b, w, L
     s.sets[:], s.cap[:size], s.delta[:size] = sets, weight, margin * (1 + s.shift[A].astype(float))

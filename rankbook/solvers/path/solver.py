@@ -13,7 +13,7 @@ from ...registry.solver import Solver, is_kind
 
 
 # %% ../../../nbs/solvers/path/solver.ipynb #c006
-def check_options(chunk, seed, max_events, perturbation, stop):
+def check_path_options(chunk, seed, max_events, perturbation, stop):
     """Raise an error for invalid options of :class:`PathSolver`."""
     as_count("chunk", chunk)
     as_count("seed", seed, 0)
@@ -77,7 +77,7 @@ class PathSolver(Solver):
         chunk=2048,
         keep_interrupted=False,
     ):
-        check_options(chunk, seed, max_events, perturbation, stop)
+        check_path_options(chunk, seed, max_events, perturbation, stop)
         self.max_events, self.stop, self.progress = max_events, stop, progress
         self.perturbation, self.seed, self.chunk = perturbation, seed, chunk
         self.keep_interrupted = keep_interrupted
@@ -98,7 +98,7 @@ class PathSolver(Solver):
 
         For problems on labels it is a :class:`rankbook.paths.exact.LabelPath`.
         """
-        from .run import Continuation, as_path, begin, follow_on
+        from .run import Continuation, begin, follow_on, make_path
 
         if not is_kind(problem, "RankSVMProblem"):
             return LabelPath(problem, self.path(problem.ranking, lam_min))
@@ -106,14 +106,14 @@ class PathSolver(Solver):
         run = begin(problem, options)
         with progress_bar(self.progress, "events") as tell:
             code = follow_on(run, self.max_events, tell, self.stop, self.keep_interrupted)
-        return as_path(run, code)
+        return make_path(run, code)
 
     def restore(self, path, go_on):
         """Prepare a path that was loaded from a file for resuming, with the options in the file."""
         from .run import Continuation
 
         going = Continuation(**go_on)
-        check_options(going.chunk, going.seed, None, going.perturbation, None)
+        check_path_options(going.chunk, going.seed, None, going.perturbation, None)
         as_positive("lam_min", going.lam_min, zero=True)
         demand(going.chunk < 2**31, f"chunk is {going.chunk}")
         demand(path.iterator is not None, "the checkpoints are missing")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...base.limits import require_memory
-from ...kernels.linear_map import centred
+from ...kernels.linear_map import subtract_mean
 from ...preferences.graph import Preferences
-from ...problems.losses import polished
+from ...problems.losses import polish
 from ...problems.signs import nearest
 from ...registry.solver import is_kind
 
@@ -77,7 +77,7 @@ class _Reduced:
 
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #c015
-def reduced(problem, lam):
+def reduce_problem(problem, lam):
     """The problem as a `_Reduced`. O(n^3 + m), or O(n d min(n, d) + m) for a linear kernel."""
     prefs = problem.prefs
     kept = np.flatnonzero(prefs.weight)
@@ -204,8 +204,8 @@ def margin_program(cp, problem, lam):
     def read():
         dual = np.zeros(m)
         dual[counted] = np.maximum(0.0, limits[0].dual_value) * size * (lam or 1.0)
-        coef = nearest(problem.signs, back @ (used(problem, w) * scale * unit))
-        return polished(problem, coef, lam) if is_sparse and is_smooth else coef, dual
+        coef = nearest(problem.signs, back @ (significant_weights(problem, w) * scale * unit))
+        return polish(problem, coef, lam) if is_sparse and is_smooth else coef, dual
 
     return [cp.Problem(cp.Minimize(cost), limits)], read
 
@@ -216,7 +216,7 @@ def column_units(Z):
     return 1 / np.where(largest > 0, largest, 1.0)
 
 
-def used(problem, w):
+def significant_weights(problem, w):
     """The values of weights w (d,), without negligible ones if the penalty is L1."""
     is_small = np.abs(w.value) < NEGLIGIBLE
     return np.where(problem.penalty.coef_is_weights & is_small, 0.0, w.value)
@@ -287,7 +287,7 @@ def kernel_features(problem):
     """
     whole = getattr(problem, "basis", None) is None
     if problem.is_factored:
-        X = centred(problem, problem.X) if whole else problem.landmarks
+        X = subtract_mean(problem, problem.X) if whole else problem.landmarks
         U, s, _ = np.linalg.svd(X, full_matrices=False)
         kept = s > len(U) * np.finfo(float).eps * s.max()
     else:
@@ -393,7 +393,7 @@ def least_squares_program(cp, problem, lam):
     require_program(f"{n:,} items", other, rows + n, rows * rank, rank)
     programs, parts, is_sparse = [], [], problem.penalty.coef_is_weights
     Phi, back = (
-        (centred(problem, problem.X), np.eye(problem.X.shape[1]))
+        (subtract_mean(problem, problem.X), np.eye(problem.X.shape[1]))
         if is_sparse
         else kernel_features(problem)
     )
@@ -411,7 +411,7 @@ def least_squares_program(cp, problem, lam):
         parts.append((u, unit * scale))
 
     def read():
-        columns = [back @ (used(problem, u) * unit) for u, unit in parts]
+        columns = [back @ (significant_weights(problem, u) * unit) for u, unit in parts]
         return columns[0] if problem.is_flat else np.stack(columns, axis=1), None
 
     return programs, read

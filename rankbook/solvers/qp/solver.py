@@ -20,7 +20,7 @@ from .programs import (
     margin_program,
     primal_form,
     rayleigh_program,
-    reduced,
+    reduce_problem,
     require_program,
     smaller_form,
     squared_norm,
@@ -213,7 +213,7 @@ def _version(backend):
 
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c055
-def _checked(problem, lam):
+def _hinge_program(problem, lam):
     """Ranking SVM with the hinge in node variables, if it fits and may have a solution."""
     prefs, m = problem.prefs, problem.n_preferences
     n = min(problem.n_items, 2 * m)
@@ -229,7 +229,7 @@ def _checked(problem, lam):
     if lam == 0:
         refuse_signed(prefs)
         _refuse_contradiction(prefs)
-    q = reduced(problem, lam)
+    q = reduce_problem(problem, lam)
     if lam == 0:
         _refuse_twins(problem, q)
     return q
@@ -333,7 +333,7 @@ class QPSolver(Solver):
                 raise ArgumentError("form is 'dual'", f"'auto' or 'primal' for {subject}")
             form, (programs, read) = "primal", write(cp, problem, lam)
         else:
-            q = _checked(problem, lam)
+            q = _hinge_program(problem, lam)
             form = smaller_form(q) if form == "auto" else form
             program, read = (dual_form if form == "dual" else primal_form)(cp, q)
             programs = [program]

@@ -8,11 +8,11 @@ import numpy as np
 from ...base.limits import require_memory
 from ...base.numerics import conjugate_gradients
 from ...base.validation import as_matrix, require_columns
-from ...kernels.objects import as_places
+from ...kernels.objects import as_object_numbers
 from ...paths.spectral import SpectralPath, scale_of
 from ...problems.certificate import Solution
 from ...problems.label_ranking import label_spectrum
-from ...problems.rankrls import decomposed
+from ...problems.rankrls import decompose
 from ...registry.solver import Solver
 
 
@@ -34,7 +34,7 @@ def object_spectrum(problem):
         f"the decomposition of the kernel of {n:,} objects",
         "use kernel='linear' on fewer features, for instance of sklearn's Nystroem",
     )
-    return decomposed(root[:, None] * problem.object_gram * root)
+    return decompose(root[:, None] * problem.object_gram * root)
 
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k007
@@ -127,7 +127,7 @@ class KroneckerPath(SpectralPath):
             f"the parts of {self.spectrum.values.size:,} eigenvectors in {len(X_new):,} scores",
             "take fewer pairs at a time",
         )
-        label = as_places("the number of a label", X_new[:, -1], k)
+        label = as_object_numbers("the number of a label", X_new[:, -1], k)
         objects, number = np.unique(X_new[:, :-1], axis=0, return_inverse=True)
         K = problem.object_cross(objects)
         L, values = problem.label_gram, self.spectrum.values.max(axis=0, initial=0.0)

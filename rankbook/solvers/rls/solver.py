@@ -15,12 +15,12 @@ from ...paths.spectral import SpectralPath, WeightPath, refined_weights
 from ...problems.certificate import Solution
 from ...problems.rankrls import (
     Spectrum,
-    decomposed,
+    decompose,
     direct_solution,
+    drop_axis,
     normal_equations,
     normal_solution,
     normal_solver,
-    shaped,
 )
 from ...registry.solver import Solver, is_kind
 from .sparse import (
@@ -37,7 +37,7 @@ def item_spectrum(problem):
     n, graph = problem.n_items, problem.graph
     _require(32 * n * n, f"the decomposition of the kernel of {n:,} items")
     inside = graph.between_roots(problem.gram)
-    values, V = decomposed((inside + inside.T) / 2)
+    values, V = decompose((inside + inside.T) / 2)
     return Spectrum(graph.root(V), values, V.T @ root_target(problem))
 
 
@@ -70,7 +70,7 @@ def weight_spectrum(problem):
     d = problem.X.shape[1]
     _require(32 * d * d, f"the decomposition of a matrix of {d:,} features")
     G, g = weight_equations(problem)
-    values, V = decomposed(np.array(G))
+    values, V = decompose(np.array(G))
     return Spectrum(V, values, V.T @ g), (G + G.T) / 2
 
 
@@ -185,7 +185,7 @@ class RLSSolver(Solver):
         if is_kind(problem, "StatisticsProblem"):
             w = direct_solution(*weight_equations(problem), lam)
             info = dict(form="primal", by="Cholesky")
-            return Solution(problem, lam, shaped(problem, w), info=info)
+            return Solution(problem, lam, drop_axis(problem, w), info=info)
         directions, n = self.directions, problem.n_items
         is_iterated = problem.graph.kind != "weighted" and problem.storage != "csr" and n > LARGE
         precondition = None
@@ -207,13 +207,13 @@ class RLSSolver(Solver):
             coef, count, is_solved = found
             info = dict(form=form, by="conjugate gradients", products=count)
             info |= {} if is_solved else dict(advice=advice)
-            return Solution(problem, lam, info=info, **{name: shaped(problem, coef)})
+            return Solution(problem, lam, info=info, **{name: drop_axis(problem, coef)})
         if uses_weights(problem):
             inverse = normal_solver(weight_equations(problem)[0], lam)
             if inverse is not None:
                 found = dict(weights=refined_weights(problem, inverse, lam))
         elif (coef := item_coefficients(problem, lam)) is not None:
-            found = dict(coef=shaped(problem, coef))
+            found = dict(coef=drop_axis(problem, coef))
         if found is not None:
             info = dict(form=form_of(problem), by="Cholesky")
             answer = Solution(problem, lam, **found, info=info)

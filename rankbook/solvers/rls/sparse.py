@@ -17,9 +17,9 @@ from ...problems.certificate import Solution
 from ...problems.rankrls import (
     basis_spectrum,
     direct_solution,
+    drop_axis,
     normal_equations,
-    shaped,
-    whitened,
+    whiten,
 )
 from ...registry.solver import Solver, is_kind
 
@@ -156,7 +156,7 @@ def basis_equations(problem):
         rows = lambda items: solved(problem.columns(items).T).T
         return normal_equations(problem, rows, r)
     G, g = normal_equations(problem, problem.columns, r)
-    return whitened(G, C), solve_triangular(C, g, lower=True, check_finite=False)
+    return whiten(G, C), solve_triangular(C, g, lower=True, check_finite=False)
 
 
 # %% ../../../nbs/solvers/rls/sparse.ipynb #c007
@@ -200,7 +200,7 @@ class SparseRLSSolver(Solver):
     def solve(self, problem, lam):
         """The solution at one lam > 0, by Cholesky."""
         coef = direct_solution(*basis_equations(problem), lam, problem.basis_factor[0])
-        return Solution(problem, lam, shaped(problem, coef), info=details(problem))
+        return Solution(problem, lam, drop_axis(problem, coef), info=details(problem))
 
     def path(self, problem, lam_min=None):
         """The :class:`rankbook.paths.spectral.SpectralPath` of all solutions.

@@ -44,7 +44,7 @@ def sparse_parts(A):
     return A.data.astype(np.float64), A.indices.copy(), A.indptr.copy()
 
 
-def start_state(problem, lam, perturbation, seed, room=16):
+def start_corner(problem, lam, perturbation, seed, room=16):
     """State at w = 0, with all preferences at bound, and the preferences used. O(m + n d).
 
     Parameters
@@ -55,7 +55,7 @@ def start_state(problem, lam, perturbation, seed, room=16):
         Largest relative perturbation of a margin.
     seed : int
     room : int
-        Rows for the basis; :func:`grow` makes more.
+        Rows for the basis; :func:`grow_basis_room` makes more.
     """
     prefs, (n, d) = problem.prefs, problem.X.shape
     require_memory(
@@ -103,7 +103,7 @@ def start_state(problem, lam, perturbation, seed, room=16):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c006
-def grow(s):
+def grow_basis_room(s):
     """The same state with room for a basis of twice the size."""
     room = 2 * s.E.size
     wider = {name: np.resize(getattr(s, name), room) for name in ("E", "S", "a", "u", "dw")}
@@ -114,7 +114,7 @@ def grow(s):
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c009
 @njit
-def entry(X, rows, i, j):
+def item_entry(X, rows, i, j):
     """An entry of the items: of X (n, d), or of sparse rows if there are any."""
     if rows is None:
         return X[i, j]
@@ -126,7 +126,7 @@ def entry(X, rows, i, j):
 
 
 @njit
-def add_row(out, amount, X, rows, i):
+def add_item_row(out, amount, X, rows, i):
     """Add a multiple of row i of X, or of sparse rows if there are any, to a vector."""
     if rows is None:
         out += amount * X[i]
@@ -137,17 +137,17 @@ def add_row(out, amount, X, rows, i):
 
 
 @njit
-def difference(s, i):
+def item_difference(s, i):
     """Set z (d) to the difference of the items of preference i. O(d)."""
     s.z[:] = 0.0
-    add_row(s.z, 1.0, s.X, s.rows, s.better[i])
-    add_row(s.z, -1.0, s.X, s.rows, s.worse[i])
+    add_item_row(s.z, 1.0, s.X, s.rows, s.better[i])
+    add_item_row(s.z, -1.0, s.X, s.rows, s.worse[i])
 
 
 @njit
 def pair_entry(s, i, j):
     """Feature j of the difference of the items of preference i."""
-    return entry(s.X, s.rows, s.better[i], j) - entry(s.X, s.rows, s.worse[i], j)
+    return item_entry(s.X, s.rows, s.better[i], j) - item_entry(s.X, s.rows, s.worse[i], j)
 
 
 @njit
@@ -168,9 +168,9 @@ def edge(s, place, direction):
             z = direction * pair_entry(s, s.E[x], j)
             for y in range(p):
                 s.dw[y] -= s.inverse[y, x] * z
-        add_row(s.h, direction, s.XT, s.columns, j)
+        add_item_row(s.h, direction, s.XT, s.columns, j)
     for y in range(p):
-        add_row(s.h, s.dw[y], s.XT, s.columns, s.S[y])
+        add_item_row(s.h, s.dw[y], s.XT, s.columns, s.S[y])
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c012
@@ -211,7 +211,7 @@ def replace_feature(s, y, j, direction):
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c013
 @njit
-def append(s, i, j, direction):
+def append_basis(s, i, j, direction):
     """Add preference i and feature j; dw holds -direction times the column B^-1 Z_Ej."""
     p, v = s.count.in_basis, pair_row(s, i)
     pivot = direction * (s.h[s.better[i]] - s.h[s.worse[i]])
@@ -227,7 +227,7 @@ def append(s, i, j, direction):
 
 
 @njit
-def remove(s, x, y):
+def remove_basis(s, x, y):
     """Drop the preference at place x of E and the feature at place y of S.
 
     The last preference and the last feature take their places.
@@ -251,7 +251,7 @@ def recompute_q(s):
     s.q[:] = 0.0
     for i in range(s.work.size):
         if s.work[i] != 0:
-            add_row(s.q, s.work[i], s.X, s.rows, i)
+            add_item_row(s.q, s.work[i], s.X, s.rows, i)
 
 
 @njit
@@ -271,7 +271,7 @@ def rebuild(s):
     s.f[:] = 0.0
     for y in range(p):
         s.w[s.S[y]] = np.dot(s.inverse[y, :p], s.delta[s.E[:p]])
-        add_row(s.f, s.w[s.S[y]], s.XT, s.columns, s.S[y])
+        add_item_row(s.f, s.w[s.S[y]], s.XT, s.columns, s.S[y])
     recompute_q(s)
     s.count.since = 0
     s.count.rebuilds += 1
@@ -307,7 +307,7 @@ def prices(s):
     s.s[:] = s.q
     s.rate[:] = 0.0
     for x in range(p):
-        difference(s, s.E[x])
+        item_difference(s, s.E[x])
         for j in range(s.q.size):
             s.s[j] += s.a[x] * s.z[j]
             s.rate[j] += s.u[x] * s.z[j]
@@ -344,7 +344,7 @@ def next_event(s):
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c014
 @njit
-def extent(v):
+def score_range(v):
     """Largest minus smallest entry, the largest difference of two entries. O(n)."""
     low, high = v[0], v[0]
     for x in v:
@@ -358,7 +358,7 @@ def first_margin(s, pairs, size, step):
 
     The preference is -1 if none does. O(size).
     """
-    arrived, tol = -1, RATE_RTOL * extent(s.h)
+    arrived, tol = -1, RATE_RTOL * score_range(s.h)
     for t in range(size):
         i = pairs[t]
         b, v = s.better[i], s.worse[i]
@@ -412,7 +412,7 @@ def first_kink(s):
     c.scanned += c.near + STEP_COST
     if step < np.inf:
         s.work[:] = s.f + step * s.h - s.f_scan
-    if step == np.inf or extent(s.work) > s.now.budget:
+    if step == np.inf or score_range(s.work) > s.now.budget:
         arrived, step = first_margin(s, s.everything, s.better.size, limit)
         c.near = -1
     return step, arrived, -1 if arrived >= 0 else zero
@@ -422,12 +422,12 @@ def first_kink(s):
 @njit
 def add_correlation(s, i, amount):
     """Add a multiple of z_i to q. O(d)."""
-    difference(s, i)
+    item_difference(s, i)
     s.q[:] += amount * s.z
 
 
 @njit
-def move(s, step, place, direction, arrived):
+def move_along_edge(s, step, place, direction, arrived):
     """Move along the edge and update the sets of the member that leaves and the one that arrives.
 
     O(n + d).
@@ -456,7 +456,7 @@ def move(s, step, place, direction, arrived):
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c022
 @njit
-def exchange(s, place, direction, arrived, zero):
+def exchange_basis(s, place, direction, arrived, zero):
     """Change the basis; return the members that left and entered.
 
     `place` leaves, and the preference `arrived` or the feature at place `zero` enters. O(p^2).
@@ -470,9 +470,9 @@ def exchange(s, place, direction, arrived, zero):
     if place >= 0 and arrived >= 0:
         replace_pair(s, place, arrived)
     elif place >= 0:
-        remove(s, place, zero)
+        remove_basis(s, place, zero)
     elif arrived >= 0:
-        append(s, arrived, j, direction)
+        append_basis(s, arrived, j, direction)
     else:
         replace_feature(s, zero, j, direction)
     return left, entered
@@ -496,7 +496,7 @@ def true_weights(s, w):
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c026
 @njit
-def turn(s, lam_min, log):
+def log_event(s, lam_min, log):
     """Log one event; return LOG_FULL or the reason to end. O(p^2 + (n + d) p) and the list."""
     c = s.count
     prices(s)
@@ -510,8 +510,8 @@ def turn(s, lam_min, log):
     if step == np.inf:
         return UNBOUNDED
     s.now.lam = lam
-    move(s, step, place, direction, arrived)
-    left, entered = exchange(s, place, direction, arrived, zero)
+    move_along_edge(s, step, place, direction, arrived)
+    left, entered = exchange_basis(s, place, direction, arrived, zero)
     log.lam[c.logged], log.out[c.logged], log.into[c.logged] = lam, left, entered
     log.to[c.logged] = direction if left < 0 else s.sets[left]
     true_weights(s, log.w[c.logged])
@@ -523,7 +523,7 @@ def turn(s, lam_min, log):
 
 
 @njit
-def follow(s, lam_min, log):
+def follow_corners(s, lam_min, log):
     """Follow the corners until the log is full or there is a reason to stop: (events, code)."""
     c = s.count
     c.logged, code = 0, LOG_FULL
@@ -532,7 +532,7 @@ def follow(s, lam_min, log):
             return c.logged, ROOM_FULL
         if c.since >= REBUILD_EVERY and not rebuild(s):
             return c.logged, SINGULAR
-        code = turn(s, lam_min, log)
+        code = log_event(s, lam_min, log)
     return c.logged, code
 
 
@@ -596,7 +596,7 @@ def long_step(s, slope):
 
     The step is infinite if there is no end. O(m + n) on average.
     """
-    p, m, t, tol = s.count.in_basis, s.better.size, 0, RATE_RTOL * extent(s.h)
+    p, m, t, tol = s.count.in_basis, s.better.size, 0, RATE_RTOL * score_range(s.h)
     # for each kink: distance, increase of the slope, and a preference or -1 - y for place y of S
     at, turn, who = np.empty(m + p), np.empty(m + p), np.empty(m + p, dtype=np.int64)
     largest = np.abs(s.dw[:p]).max() if p else 0.0
@@ -627,7 +627,7 @@ def long_step(s, slope):
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c015
 @njit
-def descend(s):
+def descend_to_optimum(s):
     """Move from the current corner to the optimum at the current lambda.
 
     Returns an :class:`rankbook.paths.exact.End`: COMPLETE, ROOM_FULL, or a numerical problem.
@@ -646,9 +646,9 @@ def descend(s):
         step, arrived, zero = long_step(s, slope)
         if step == np.inf:
             return UNBOUNDED
-        move(s, step, place, direction, arrived)
+        move_along_edge(s, step, place, direction, arrived)
         recompute_q(s)
-        exchange(s, place, direction, arrived, zero)
+        exchange_basis(s, place, direction, arrived, zero)
         c.since += 1
         steps += 1
     return STALLED

@@ -164,15 +164,15 @@ def jumps(lam, table):
 
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c019
-def follow_chunk(state, lam_min, size):
+def follow_events(state, lam_min, size):
     """Follow some events.
 
     Return the state, possibly with more room, the events as a structured array, their weights
-    (sparse) and the code of `follow`.
+    (sparse) and the code of `follow_corners`.
     """
     from scipy.sparse import csr_array
 
-    from .pivots import Log, follow, grow
+    from .pivots import Log, follow_corners, grow_basis_room
 
     size = min(size, max(16, 4_000_000 // state.w.size))
     log = Log(
@@ -183,13 +183,18 @@ def follow_chunk(state, lam_min, size):
         np.empty((size, state.w.size)),
     )
     try:
-        t, code = follow(state, lam_min, log)
+        t, code = follow_corners(state, lam_min, log)
     except np.linalg.LinAlgError:  # a pivot of exactly 0
         t, code = int(state.count.logged), End.SINGULAR
     events = np.empty(t, dtype=EVENT)
     for name, column in zip(EVENT.names, (log.lam, log.out, log.to, log.into)):
         events[name] = column[:t]
-    return grow(state) if code == End.ROOM_FULL else state, events, csr_array(log.w[:t]), code
+    return (
+        grow_basis_room(state) if code == End.ROOM_FULL else state,
+        events,
+        csr_array(log.w[:t]),
+        code,
+    )
 
 
 # %% ../../../nbs/solvers/simplex/solver.ipynb #c026
@@ -235,19 +240,19 @@ class SimplexSolver(Solver):
         """The path of `problem` from lam_max down to `lam_min`, or to its end."""
         from scipy.sparse import csr_array, vstack
 
-        from .pivots import start_state
+        from .pivots import start_corner
 
         lam_min, events, total, code = lam_min or 0.0, [np.empty(0, dtype=EVENT)], 0, End.LOG_FULL
         rows = [csr_array((0, problem.n_coef))]
         if problem.lam_max == 0 or lam_min >= problem.lam_max:
             status = Status.LAM_MIN if lam_min else Status.COMPLETE
             return L1Path(problem, np.empty(0), events[0], rows[0], status, lam_min)
-        state, pairs = start_state(problem, problem.lam_max, self.perturbation, self.seed)
+        state, pairs = start_corner(problem, problem.lam_max, self.perturbation, self.seed)
         end = np.inf if self.max_events is None else self.max_events
         with progress_bar(self.progress, "events") as tell:
             while code in (End.LOG_FULL, End.ROOM_FULL) and total < end:
                 size = int(min(CHUNK, end - total))
-                state, more, weights, code = follow_chunk(state, lam_min, size)
+                state, more, weights, code = follow_events(state, lam_min, size)
                 events.append(more)
                 rows.append(weights)
                 total += more.size
@@ -279,10 +284,10 @@ class SimplexSolver(Solver):
         lam, w, sign = as_positive("lam", lam), np.zeros(problem.n_coef), np.zeros(problem.n_coef)
         sets = np.full(problem.n_preferences, AT_BOUND, dtype=np.int8)
         if lam < problem.lam_max:
-            state, pairs = pivots.start_state(problem, lam, self.perturbation, self.seed)
+            state, pairs = pivots.start_corner(problem, lam, self.perturbation, self.seed)
             try:
-                while (code := pivots.descend(state)) == End.ROOM_FULL:
-                    state = pivots.grow(state)
+                while (code := pivots.descend_to_optimum(state)) == End.ROOM_FULL:
+                    state = pivots.grow_basis_room(state)
             except np.linalg.LinAlgError:
                 code = End.SINGULAR
             if code != End.COMPLETE:

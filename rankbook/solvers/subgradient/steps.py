@@ -103,7 +103,7 @@ def list_sampler(better, worse, weight=None, margin=None):
 
 
 @inner
-def draw(s, state):
+def draw_preference(s, state):
     """Draw a random preference: better, worse, margin.
 
     The index -1 stands for an item of score 0. O(1), with item weights O(log n).
@@ -150,7 +150,7 @@ State = namedtuple("State", "real count random v r b q")
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #steps-c005
 @inner
-def step_length(t, lam, offset, root):
+def pegasos_step(t, lam, offset, root):
     """Length alpha of step t = 1, 2, ...; `root` chooses 1/sqrt(t)."""
     return 1.0 / (lam * (np.sqrt(max(offset, 1.0) * (t + offset)) if root else t + offset))
 
@@ -170,7 +170,7 @@ def rise(v, a, b, d, at=None):
 
 
 @inner
-def add_row(s, row, item, d, c, at=None):
+def add_difference(s, row, item, d, c, at=None):
     """Add c d to a row of v and c to the coefficient of an item (-1 for none).
 
     Also update the sums r and q. O(d).
@@ -209,14 +209,14 @@ def take(s, d, better, worse, margin, root, at=None):
     s.count[0] += 1
     k, lam = s.v.shape[0], s.real[LAM]
     a, b = (better % k, worse % k) if k > 1 else (0, -1)
-    alpha = step_length(s.count[0], lam, s.real[OFFSET], root)
+    alpha = pegasos_step(s.count[0], lam, s.real[OFFSET], root)
     short = margin > s.real[SCALE] * rise(s.v, a, b, d, at)
     if alpha * lam < 1:  # otherwise this is the first step, and w = 0
         s.real[SCALE] *= 1 - alpha * lam
     if short:
         c = alpha / s.real[SCALE]
-        add_row(s, a, better, d, c, at)
-        add_row(s, b, worse, d, -c, at)
+        add_difference(s, a, better, d, c, at)
+        add_difference(s, b, worse, d, -c, at)
     s.real[SUM] += s.real[SCALE]
     if s.real[SCALE] < 1e-3:
         fold(s)
@@ -227,7 +227,7 @@ def take(s, d, better, worse, margin, root, at=None):
 def fetch(X, sampler, random, k, rows, better, worse, margin):
     """Draw one constraint for each row, and write its vector d to this row. O(d) each."""
     for j in range(len(rows)):
-        better[j], worse[j], margin[j] = draw(sampler, random)
+        better[j], worse[j], margin[j] = draw_preference(sampler, random)
     for j in range(len(rows)):
         p, q = better[j], worse[j]
         for i in range(X.shape[1]):
@@ -255,7 +255,7 @@ def learn_sparse(s, items, sampler, count, root):
     k, most = s.v.shape[0], 2 * np.diff(indptr).max()
     d, at = np.empty(most), np.empty(most, np.int64)
     for _ in range(count):
-        p, q, margin = draw(sampler, s.random)
+        p, q, margin = draw_preference(sampler, s.random)
         size, sign = 0, 1.0
         for item in (p // k if p >= 0 else -1, q if k == 1 else -1):
             if item >= 0:
@@ -450,7 +450,7 @@ def block_mass(sampler):
 
 
 # %% ../../../nbs/solvers/subgradient/steps.ipynb #av08
-def moved(learner, weights):
+def copy_at(learner, weights):
     """A learner with its state copied, at the given weights (1, d)."""
     learner = copy.copy(learner)
     learner.state = type(learner.state)(*(array.copy() for array in learner.state))
@@ -482,7 +482,7 @@ def block_round(block, sampler, learner, weights, count, offset):
     """The learner after `count` more steps of one block, from the given weights."""
     if sampler is None:
         return None
-    learner = moved(learner, weights)
+    learner = copy_at(learner, weights)
     learner.offset = learner.state.real[OFFSET] = offset
     return learner.run(block.X, sampler, count)
 

@@ -127,7 +127,7 @@ STEPS = 200
 STUCK = 10  # steps of one width in which neither the objective nor the gap falls
 
 
-class Answer:
+class TiledAnswer:
     """Coefficients with their objective, lower bound and the width of the next step.
 
     Attributes
@@ -160,7 +160,7 @@ class Answer:
             self.smoothing = 0.0
 
 
-def step_length(problem, lam, answer, b, lifted, derivative):
+def quadratic_step(problem, lam, answer, b, lifted, derivative):
     """Approximate minimiser t in (0, 1] of the objective at coef + t b; 0 if none decreases it.
 
     O(n log n) for each t that is tried.
@@ -187,12 +187,12 @@ def without_null_space(problem, lam, tol, answer):
     sums = problem.summed.evaluate(answer.scores, problem.loss.derivative)
     coef = sums.score_gradient / lam
     scores = problem.tiles.matvec(coef)
-    other = Answer(problem, lam, problem.tiles, coef, scores, [answer.width])
+    other = TiledAnswer(problem, lam, problem.tiles, coef, scores, [answer.width])
     return other if other.gap <= tol * max(1.0, other.primal) else answer
 
 
-def minimise(problem, lam, tol, p, tell=lambda text: None):
-    """The best :class:`Answer` of the steps until the gap is at most tol max(1, objective).
+def minimise_tiles(problem, lam, tol, p, tell=lambda text: None):
+    """The best :class:`TiledAnswer` of the steps until the gap is at most tol max(1, objective).
 
     Parameters
     ----------
@@ -210,13 +210,13 @@ def minimise(problem, lam, tol, p, tell=lambda text: None):
     quick = KernelTiles(problem.X, problem.kernel, problem.is_centred, np.float32)
     widths = lambda: [width] if loss.is_smooth else [width, width / 2, width / 4]
     nothing = np.zeros(n)
-    best = answer = Answer(problem, lam, exact, nothing, nothing, widths())
+    best = answer = TiledAnswer(problem, lam, exact, nothing, nothing, widths())
     stuck, lowest, wide = 0, np.inf, width
     for _ in range(STEPS):
         goal = tol * max(1.0, answer.primal)
         if answer.gap <= goal:  # the gradient belongs to scores in single precision
             tell(f"gap {answer.gap / max(1.0, answer.primal):.1e}")
-            answer = Answer(problem, lam, exact, answer.coef, answer.scores, widths())
+            answer = TiledAnswer(problem, lam, exact, answer.coef, answer.scores, widths())
             if answer.gap <= goal:
                 return answer
             quick = exact
@@ -236,14 +236,14 @@ def minimise(problem, lam, tol, p, tell=lambda text: None):
 
         precondition = Preconditioner(summed, sums.bands, Z, lam)
         b, lifted, passes = newton_direction(multiply, precondition, lam, r)
-        t = step_length(problem, lam, answer, b, lifted, derivative)
+        t = quadratic_step(problem, lam, answer, b, lifted, derivative)
         if t > 0:
             wide = width
         else:  # the width was made too small at once
             width = np.sqrt(width * wide)
         coef, guess = answer.coef + t * b, answer.scores + t * lifted
         tell(f"gap {answer.gap / max(1.0, answer.primal):.1e}")
-        after = Answer(problem, lam, exact, coef, guess, widths())
+        after = TiledAnswer(problem, lam, exact, coef, guess, widths())
         error = np.linalg.norm(after.scores - guess)
         falls = t > 0 and (after.primal < lowest or after.gap < best.gap)
         stuck, lowest = 0 if falls else stuck + 1, min(lowest, after.primal)
@@ -305,7 +305,7 @@ class TiledSolver(Solver):
             "use fewer landmarks",
         )
         with progress_bar(self.progress, "products") as tell:
-            found = minimise(problem, lam, self.tol, p, lambda text: tell(next(done), text))
+            found = minimise_tiles(problem, lam, self.tol, p, lambda text: tell(next(done), text))
             if problem.loss.is_smooth:
                 found = without_null_space(problem, lam, self.tol, found)
         info = dict(products=next(done) - 1)
