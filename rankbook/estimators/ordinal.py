@@ -15,7 +15,13 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from ..base.errors import ArgumentError
 from ..base.estimator import ClassifierMixin
 from ..base.types import Items
-from ..base.validation import as_ids, as_numbers, as_vector, describe_value, require_same_rows
+from ..base.validation import (
+    as_ids,
+    as_numbers,
+    as_vector,
+    describe_value,
+    require_same_rows,
+)
 from ..metrics.cuts import LOSSES, best_cuts
 from .base import (
     Shown,

@@ -304,7 +304,9 @@ def read_scores(y, items, columns=False):
 def read_labels(y, X, accepted):
     """Labels (n,) of items of any type, as an array."""
     require_target(y, accepted)
-    y = column_or_1d(as_array("y", y), warn=True)
+    if (y := as_array("y", y)).dtype.kind == "c":
+        raise ValueError("y has complex entries. Complex data not supported.")
+    y = column_or_1d(y, warn=True)
     refuse_lengths(X, y)
     return y
 
@@ -332,7 +334,8 @@ def refuse_blocks(X, advice=BLOCKS_GO):
 
 def refuse_lengths(X, y):
     """Raise a ValueError unless there is an entry of y for each row of X."""
-    rows, entries = (A.shape[:1] if hasattr(A, "shape") else np.shape(A)[:1] for A in (X, y))
+    X, y = (A if hasattr(A, "shape") else as_array(name, A) for name, A in (("X", X), ("y", y)))
+    rows, entries = X.shape[:1], y.shape[:1]
     if rows and entries and rows != entries:
         raise ArgumentError(f"y has {entries[0]} entries and X has {rows[0]} rows", "equal numbers")
 

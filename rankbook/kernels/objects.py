@@ -14,7 +14,13 @@ from ..base.errors import ArgumentError, a_type
 from ..base.limits import require_memory
 from ..base.ownership import own
 from ..base.types import KernelLike
-from ..base.validation import as_count, as_matrix, describe_value, is_iterable, require_columns
+from ..base.validation import (
+    as_count,
+    as_matrix,
+    describe_value,
+    is_iterable,
+    require_columns,
+)
 from .kernel import Kernel, check_gram
 
 

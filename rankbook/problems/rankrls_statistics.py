@@ -334,6 +334,12 @@ class StatisticsProblem:
         self.constant = statistics.products.diagonal()[p:]
         self.scatter = statistics.scatter
 
+    @property
+    def diagonal(self):
+        """The kernel (r,) of each basis item with itself; if linear, the diagonal (p,) of X'LX."""
+        C = self.G if self.basis is None else np.tril(self.basis_factor[0])
+        return C.diagonal() if self.basis is None else np.sum(C**2, axis=1)
+
     def gradient_scatter(self):
         """Scale S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam."""
         cost = float(self.constant.sum())
