@@ -41,7 +41,7 @@ from .corpus import (
 from .subject import Case, CheckFailed, CheckSkipped, Subject, describe
 
 
-def check_solutions(subject: Subject) -> None:
+def check_answers(subject: Subject) -> None:
     """Check that the solver solves each declared kind, with finite coefficients."""
     if not any(True for _ in subject.problems("items", names=("plain",))):
         raise CheckFailed(

@@ -44,7 +44,7 @@ def test_a_small_fit_goes_through_few_functions_and_makes_one_solver():
     )  # among them one each for the default lambda, signs and the seconds of compiling
     assert len(named) <= 260  # of which the default lambda takes fifteen
     assert sum(of_registry.values()) <= 86
-    for once in ("choose_solver", "find_record", "run"):
+    for once in ("choose_solver", "find_record", "call_solver"):
         assert of_registry[once] == 1
     made = [file for (file, name) in named if name == "__init__" and "solvers" in file]
     assert sum("solver.py" in file for file in made) == 1  # of all solvers that were compared
