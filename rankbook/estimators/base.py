@@ -177,8 +177,10 @@ class Shown(Savable):
             size += "" if used == f.weights.size else f", {used} of them not 0"
         elif isinstance(f, KernelFunction):
             size = f"coefficients of {count(len(f.support), 'item')}"
-        else:
+        elif hasattr(f, "subspace"):
             size = f"weights of {count(len(f.subspace.pivots), 'landmark')}"
+        else:
+            size = type(f).__name__
         problem, data = getattr(vars(self).get("solution_"), "problem", None), []
         if hasattr(problem, "n_items"):
             theta = vars(self).get("pair_coef_")
