@@ -76,7 +76,7 @@ def cholesky_solver(A, rtol=0.0):
 def refine(solve, residual, x, steps=10):
     """Add solve(residual(x)) to x, (n,) or (n, k), until the steps no longer halve.
 
-    There are at most `steps` steps, and none after one of the size of a rounding error.
+    There are one to `steps` steps, and none after one of the size of a rounding error.
 
     Examples
     --------
@@ -84,10 +84,10 @@ def refine(solve, residual, x, steps=10):
     0.3333333333333333
     """
     size, last = lambda v: np.abs(v).max(axis=0, initial=0.0), np.inf
-    for _ in range(steps):
+    for count in range(steps):
         step = solve(residual(x))
         now = size(step)
-        if not np.all(now <= last / 2):
+        if count and not np.all(now <= last / 2):
             break
         x, last = x + step, now
         if np.all(now <= np.finfo(float).eps * size(x)):
@@ -149,8 +149,9 @@ def conjugate_gradients(product, b, precondition, is_enough, most):
 def line_search(slope, start, most=100):
     """Step length t > 0 at which a slope that rises with t is at most a tenth of -`start` in size.
 
-    The first t is 1, and is accepted if the slope is negative there. The search ends after `most`
-    values, or if they are close; the result is then the largest t with a negative slope, or 0.
+    The first t is 1. It is accepted if its slope is at most a tenth of -`start`, even if it is very
+    negative. The search ends after `most` values, or if they are close; the result is then the
+    largest t with a negative slope, or 0.
 
     Parameters
     ----------

@@ -91,9 +91,25 @@ class SetOnce:
         vars(self).update((name, kept(value)) for name, value in state.items())
 
 
-def lend(problem: Any) -> Any:
-    """Return a copy of a problem for a plugin. It shares the arrays, which are read-only."""
-    other = copy(problem)
-    parts = {name: copy(part) for name, part in vars(problem).items() if isinstance(part, SetOnce)}
-    vars(other).update(parts)
+LENT = "rankbook.kernels", "rankbook.preferences", "rankbook.problems", "scipy.sparse"
+
+
+def lend(value: Any, known: dict[int, Any] | None = None) -> Any:
+    """Return a copy of a problem for a plugin. It shares the arrays, which are read-only.
+
+    The parts of the problem are copied, too. `known` are the copies of values, by their ids.
+    """
+    known = {} if known is None else known
+    if id(value) in known:
+        return known[id(value)]
+    other = value
+    if isinstance(value, np.ndarray) and value.flags.writeable:
+        other = as_read_only(value)
+    elif isinstance(value, tuple):
+        parts = [lend(part, known) for part in value]
+        other = type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    elif hasattr(value, "__dict__") and type(value).__module__.startswith(LENT):
+        other = known[id(value)] = object.__new__(type(value))
+        vars(other).update((name, lend(part, known)) for name, part in list(vars(value).items()))
+    known[id(value)] = other
     return other

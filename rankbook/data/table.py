@@ -386,7 +386,7 @@ def not_a_number(column):
 
 
 _COMMA, _POINT = (
-    re.compile(rf"(?:^|(?<=;)) *[-+]?\d*{mark}\d+(?:[eE][-+]?\d+)? *(?=;|$)", re.MULTILINE)
+    re.compile(rf'(?:^|(?<=;)) *"?[-+]?\d*{mark}\d+(?:[eE][-+]?\d+)?"? *(?=;|$)', re.MULTILINE)
     for mark in (",", r"\.")
 )
 

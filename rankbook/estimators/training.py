@@ -1,6 +1,7 @@
 """Reading of training data: items, a target, query ids and weights, as passed to `fit`.
 
-:func:`read` is what every `fit` of scores or preferences calls. An estimator says what it takes.
+Every `fit` to scores or preferences calls :func:`read`. The attribute `takes` of an estimator
+lists what it accepts.
 """
 
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ BLOCKS_GO = (
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """What was passed to `fit`, checked.
+    """Checked arguments of `fit`.
 
     Attributes
     ----------
@@ -81,7 +82,7 @@ class TrainingData:
         return as_ids("qid", self.queries, len(self.target))[1] if self.by_query else None
 
     def preferences(self, graph="full", rows=None, may_be_empty=False):
-        """The preferences of the target, or of scores among some rows, with all weights.
+        """Return the preferences with all weights; with `rows`, of these rows of scores.
 
         Raises
         ------
@@ -204,7 +205,7 @@ def split_target(y, qid=None, sample_weight=None, preferences=None):
 
 
 def read_given(preferences, X, takes, beside, may_be_empty=False):
-    """Preferences or orders between the rows of X, as passed, instead of what is `beside` them.
+    """Read preferences or orders between the rows of X. The arguments in `beside` must be None.
 
     Pairs are read by :func:`rankbook.preferences.graph.as_preferences`; `takes` as in :func:`read`.
 
@@ -214,9 +215,9 @@ def read_given(preferences, X, takes, beside, may_be_empty=False):
         If the preferences have another type or refer to other items, if another target is given,
         or if no weight is positive, unless `may_be_empty`.
     """
-    if beside := [name for name, value in beside.items() if value is not None]:
+    if others := [name for name, value in beside.items() if value is not None]:
         raise ArgumentError(
-            f"preferences and {beside[0]} are both given",
+            f"preferences and {others[0]} are both given",
             "y, qid and sample_weight, or preferences alone",
         )
     preferences = as_preferences(preferences, X)
@@ -243,7 +244,7 @@ def read_given(preferences, X, takes, beside, may_be_empty=False):
 
 
 def read_items(model, X, reset=True, least=1):
-    """Items (n, d), at least so many, checked by scikit-learn and then by us.
+    """Read at least `least` items (n, d), checked by scikit-learn and then by rankbook.
 
     scikit-learn's checks do not report the place of the first NaN, or the column with text. A
     model that does not `reset` must have been fitted to as many features.

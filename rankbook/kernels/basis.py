@@ -146,6 +146,10 @@ class BasisMap(KernelMap):
             return super().evaluate(p)
         return self.scores(p), float(np.sum(p * (self.basis_gram @ p)))
 
+    def square(self, p: np.ndarray) -> float:
+        """Squared norm of a function at a position."""
+        return super().square(p) if self.basis is None else self.evaluate(p)[1]
+
     def coordinates(self, columns: np.ndarray) -> np.ndarray:
         """Coordinates C^-1 K_RM (r, k) of items in an orthonormal basis, from columns of K_RM."""
         from scipy.linalg import solve_triangular

@@ -1016,7 +1016,7 @@ class Preferences(Target):
         vars(self).update(dict.fromkeys(none) | known | dict(_given=given, _pairs=given) | facts)
 
     def _list(self):
-        pairs = self._pairs  # another thread may forget them in between
+        pairs = self._pairs
         if pairs is None:
             if self.graph == "full":
                 ends = _list_full(*self.levels, self.factors.better, self.factors.worse)
@@ -1126,12 +1126,12 @@ class Preferences(Target):
     @property
     def better(self) -> np.ndarray:
         """(m,) int32: the preferred item of each preference."""
-        return (self._pairs or self._list()).better
+        return self._list().better
 
     @property
     def worse(self) -> np.ndarray:
         """(m,) int32: the other item of each preference."""
-        return (self._pairs or self._list()).worse
+        return self._list().worse
 
     def ends(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the better and the worse items of some preferences.

@@ -18,7 +18,7 @@ class Target(SetOnce):
     ``pairs_with(scores)`` returns the preferences that it stands for, with the scores that they
     compare. ``compared_items()`` returns the rows that occur in them.
 
-    The attributes of this class are those of a target that is not stored as preferences.
+    The values set here are defaults for targets that do not store preferences.
 
     Attributes
     ----------

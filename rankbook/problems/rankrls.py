@@ -665,7 +665,7 @@ def normal_solution(A, t, lam, product):
     semi-definite, and is overwritten; `product(v)` returns A v for v (r, k).
     """
     solve = normal_solver(A, lam)
-    residual = lambda c: t - product(c) - lam * c
+    residual = lambda c: t - product(c) - lam * c if c.any() else t
     return None if solve is None else refine(solve, residual, np.zeros_like(t))
 
 

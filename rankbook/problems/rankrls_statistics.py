@@ -327,7 +327,7 @@ class StatisticsProblem:
         self.kernel, self.basis = statistics.kernel, statistics.basis
         self.basis_factor, self.is_flat = statistics.factor, statistics.is_flat
         self.is_factored, self.dual_shape = self.basis is None, None
-        self.X, self.n_items = np.empty((0, p)), 0  # which the statistics do not keep
+        self.X, self.n_items = np.empty((0, p)), statistics.n_items  # they do not keep items
         self.landmarks, self.outside = self.basis, np.empty(0)
         self.G, self.g = statistics.products[:p, :p], statistics.products[:p, p:]
         self.coef_shape = (p,) if self.is_flat else self.g.shape
@@ -380,6 +380,10 @@ class StatisticsProblem:
     def weights(self, coef):
         """The weights of a linear function are its coefficients; None for a basis."""
         return coef if self.is_factored else None
+
+    def predict(self, coef, X_new):
+        """Scores (p,) or (p, k) of new items, for coefficients."""
+        return self.function(coef).predict(X_new)
 
     def function(self, coef):
         """Return the function for predictions, without the data."""

@@ -582,7 +582,7 @@ def compare_solvers(
 
     Returns
     -------
-    Comparison
+    Forecasts
         A list of predictions, the quickest first, then those that do not fit in memory, then those
         that cannot solve the problem, for the reason in their attribute `obstacle`. For one lambda
         ``choose_solver`` takes the first solver, and for a path an exact solver that is not much

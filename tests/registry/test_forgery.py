@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import rankbook as rb
 from rankbook.problems.certificate import Certificate
@@ -109,6 +110,32 @@ def test_a_plugin_that_predicts_its_cost_gets_a_copy(forget):
     problem = problem_of("rbf")
     assert "zeros" in str(rb.compare_solvers(problem, 1.0, allow_plugins=True))
     assert problem.X.any()
+
+
+class Careless(Zeros):
+    """A plugin for sparse items and RankRLS that changes parts of its problem."""
+
+    problems = ("RankSVMProblem", "RankRLSProblem")
+    storages = frozenset({"float64", "csr"})
+
+    def solve(self, problem, lam):
+        if hasattr(problem.X, "tocsr"):
+            problem.X.data = 0 * problem.X.data
+        else:
+            vars(problem.target).update(b=0 * problem.target.b, Y=0 * problem.target.Y)
+        return super().solve(problem, lam)
+
+
+@pytest.mark.parametrize("storage", ["csr", "RankRLS"])
+def test_parts_of_the_problem_are_copies(storage):
+    X, y = data()
+    if storage == "csr":
+        problem = RankSVMProblem(csr_array(X), rb.Preferences.from_scores(y), "linear")
+    else:
+        problem = rb.RankRLSProblem(X, y)
+    found = rb.solve(problem, 1.0, solver=Careless)
+    assert found.certificate.relative_gap > 0.5
+    assert rb.solve(problem, 1.0).certificate.primal < found.certificate.primal
 
 
 def test_arrays_are_read_only():
