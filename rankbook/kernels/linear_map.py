@@ -300,7 +300,7 @@ class KernelMap(SetOnce):
             return matvec(self.X, p)
         return self.gram @ p if self.is_kept else self.tiles.matvec(p)
 
-    def significant(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def drop_rounding(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Set entries of the weights w = X'v (d,) to 0 if they are rounding errors. O(n + d)."""
         noise = 16 * np.finfo(float).eps * np.sqrt(v @ v) / self.feature_units
         return np.where(np.abs(w) > noise, w, 0.0)
@@ -311,7 +311,7 @@ class KernelMap(SetOnce):
         Weights that are rounding errors are 0 instead.
         """
         if self.has_weights:
-            return self.significant(self.project(v), v), 0.0
+            return self.drop_rounding(self.project(v), v), 0.0
         squares = np.maximum(0.0, self.diagonal)
         noise = 16 * np.finfo(float).eps * np.sqrt(squares.max() * (squares @ v**2))
         return self.project(v), noise

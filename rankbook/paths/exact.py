@@ -787,7 +787,7 @@ class Gauge:
     def gradient_is_zero(self):
         """Whether P'alpha is 0 at every item if all multipliers are at their weights.
 
-        Identical items are merged. For a linear kernel the result is True.
+        True for a linear kernel.
         """
         return True
 

@@ -278,7 +278,7 @@ class RankSVMProblem(Tabled, KernelMap):
         """
         sums, correlation, _ = self.sums_at(self.zero_scores(), self.loss.derivative)
         if isinstance(sums.score_gradient, np.ndarray):
-            correlation = self.significant(correlation, sums.score_gradient)
+            correlation = self.drop_rounding(correlation, sums.score_gradient)
         w, curvature, bands = as_read_only(nearest(self.signs, correlation)), 0.0, None
         if self.loss.is_smooth and self.signs is None and isinstance(self.summed, CountedLoss):
             bands = sums.bands  # a single number at f = 0

@@ -13,7 +13,7 @@ from rankbook.testing.subject import Subject
 
 NAMES = [row["name"] for row in rb.list_solvers() if row["origin"].startswith("rankbook ")]
 PATHS = [row["name"] for row in rb.list_solvers() if "path" in row["provides"]]
-OPTIONS = {  # values that make no sense; a compiled loop that never ends hears no signal
+OPTIONS = {  # values that make no sense
     "coordinate": dict(tol=[0], max_passes=[0], seed=[-1, 1.5]),
     "epsilon": dict(
         eps=[0, -1, 1, 2, 1e-10, np.nan, np.inf, "small", None, True, [1e-3]],
@@ -53,7 +53,7 @@ def test_an_option_that_makes_no_sense_is_named(solver, option, value):
 
 
 def first_case(name):
-    """A small problem with ties, the smaller of its lambdas, and the one who answers."""
+    """A small problem with ties, the smaller of its lambdas, and the Subject."""
     subject = Subject(name)
     *_, case = subject.cases("items", names=("integer grid",))
     return subject, case.problem, case.lam

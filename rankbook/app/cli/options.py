@@ -82,7 +82,7 @@ ABOUT = ("target", "time", "event", "qid", "name")  # roles that a model keeps
 
 @dataclass
 class RoleOptions:
-    """Options that tell what columns of DATA are."""
+    """Roles of the columns of DATA."""
 
     target: Target = None
     time: option(
@@ -106,7 +106,7 @@ class TrainingRoles(RoleOptions):
 
 @dataclass
 class Learnt:
-    """What is learnt from the training rows to encode them."""
+    """Encodings learnt from the training rows."""
 
     encode: option(
         bool,

@@ -59,8 +59,8 @@ class Program:
     def values(self, position, dual):
         """Primal and dual objective of a function's position and multipliers (m,)."""
         system = self.system
-        scores, square = system.evaluated(position)
-        norm = system.evaluated(system.project(self.pairs.gather(dual)))[1]
+        scores, square = system.evaluate(position)
+        norm = system.evaluate(system.project(self.pairs.gather(dual)))[1]
         short = np.maximum(self.shortfall(scores), 0)
         if self.curvature is None:
             loss, conjugate = self.weight @ short, 0.0
@@ -91,7 +91,7 @@ def first_position(program):
     dual = program.weight if program.curvature is None else program.margin / program.curvature
     dual = np.where(program.margin > 0, dual, 0.0)
     position, linear = system.project(program.pairs.gather(dual)), float(dual @ program.margin)
-    square = system.evaluated(position)[1] + (0.0 if program.curvature is None else linear)
+    square = system.evaluate(position)[1] + (0.0 if program.curvature is None else linear)
     return position * (min(1.0, linear / square) if square > 0 else 1.0)
 
 

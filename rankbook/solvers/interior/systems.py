@@ -184,7 +184,7 @@ class FactorSystem:
         """Scores (n,) of the items."""
         return self.Z @ w
 
-    def evaluated(self, w):
+    def evaluate(self, w):
         """Scores (n,) of the items, and the square of the norm of the function."""
         return self.scores(w), float(w @ w)
 
@@ -279,7 +279,7 @@ class GramSystem:
 
         return dsymv(self.unit, self.K.T, coef)
 
-    def evaluated(self, coef):
+    def evaluate(self, coef):
         """Scores (n,) of the items, and the square of the norm of the function."""
         scores = self.scores(coef)
         return scores, float(coef @ scores)

@@ -120,7 +120,7 @@ def _solve_program(program, backend, settings):
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c038
 def _best_answer(problem, lam, coef, raw, label, info):
-    """The better of two solutions, by the coefficients and by the multipliers (m,) in their box.
+    """The solution of smallest gap among pairs of coefficients and multipliers (m,) in their box.
 
     ``info["clipped"]`` is the largest change of a multiplier, in units of the largest weight, or of
     the largest multiplier at lam = 0. O(n^2 + m).
@@ -245,7 +245,7 @@ PROGRAMS = dict(
 
 
 def find_program(problem):
-    """The function that writes the program, and its subject; without one: node variables."""
+    """The function that writes the program, None for node variables, and what errors name."""
     for kind, program in PROGRAMS.items():
         if is_kind(problem, kind):
             return program, type(problem).__name__
