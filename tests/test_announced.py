@@ -163,7 +163,7 @@ def test_a_long_call_is_announced_once(name, monkeypatch):
 
 
 def test_few_items_with_many_preferences_are_announced():
-    better = rng.integers(0, 300, 2 * 10**6)
+    better = rng.integers(0, 300, 3 * 10**6)
     prefs = rb.Preferences(better, (better + 1) % 300, n_items=300)
     problem = rb.RankSVMProblem(X[:300], prefs, kernel="linear", penalty="l1")
     for name in ("homotopy", "qp"):

@@ -560,9 +560,10 @@ def test_any_number_of_items_has_intervals_beside_pair_features(p):
 
 def test_a_prior_of_pair_features_needs_pair_features():
     prefs = pairs_of_votes(0.0)
-    for wrong in (None, np.zeros((200, 1))):
+    flat = rb.Preferences(prefs.better, prefs.worse, 8, pair_features=np.zeros((200, 1)))
+    for wrong in (prefs.without_pair_features(), flat):
         with pytest.raises(ValueError, match="pairs is True and y has no pair feature"):
-            matched(prefs.replaced(pair_features=wrong), pairs=True)
+            matched(wrong, pairs=True)
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ def test_sparse_and_float32_items_stay_what_they_are(form):
 def test_only_a_linear_kernel_takes_sparse_items(kernel):
     from scipy.sparse import csr_array
 
-    with pytest.raises(TypeError, match="dense data is required"):
+    with pytest.raises(TypeError, match="X is a sparse matrix and kernel is"):
         RankSVM(kernel=kernel).fit(csr_array(np.eye(4)), np.arange(4))
 
 

@@ -405,7 +405,8 @@ def test_item_weights_of_a_million_pairs_are_not_listed(monkeypatch):
     y, scores, weight = rng.integers(0, 5, 3000), rng.standard_normal(3000), rng.random(3000)
     expected = disagreement(
         Preferences(
-            *(prefs := Preferences.from_scores(y))._list(),
+            (prefs := Preferences.from_scores(y)).better,
+            prefs.worse,
             3000,
             weight[prefs.better] * weight[prefs.worse],
         ),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...base.limits import require_memory
+from ...kernels.items import dense
 from ...kernels.linear_map import subtract_mean
 from ...preferences.graph import Preferences
 from ...problems.losses import polish
@@ -16,6 +17,11 @@ from ...registry.solver import is_kind
 
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #c009
+def float_items(X):
+    """Items (n, d) as an array of float64."""
+    return np.asarray(dense(X), dtype=float)
+
+
 def _features(problem, items):
     """Centred features of some items.
 
@@ -31,7 +37,7 @@ def _features(problem, items):
     """
     eps = np.finfo(float).eps
     if problem.is_factored:
-        X = problem.X[items]
+        X = float_items(problem.X)[items]
         blur = eps * max(X.shape) * np.linalg.norm(X, axis=1).max()
         U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     else:
@@ -181,7 +187,8 @@ def margin_program(cp, problem, lam):
     d, is_sparse = problem.X.shape[1], problem.penalty.coef_is_weights
     rank = d if problem.coef_is_weights else problem.rank
     require_program(f"{m:,} preferences", 'use the solver "newton"', m, m * rank, rank)
-    Phi, back = (problem.X, np.eye(d)) if problem.coef_is_weights else kernel_features(problem)
+    whole = problem.coef_is_weights
+    Phi, back = (float_items(problem.X), np.eye(d)) if whole else kernel_features(problem)
     counted = np.flatnonzero(prefs.weight)
     Z, margin, weight = prefs.incidence()[counted] @ Phi, prefs.margin[counted], prefs.weight
     unit, top = np.abs(margin).max() or 1.0, weight.max()
@@ -265,7 +272,8 @@ def exponential_program(cp, problem, lam):
         f"{rows:,} exponentials", 'use the solver "newton"', 3 * rows, rows * rank, rank
     )
     d, top = problem.X.shape[1], weight.max()
-    Phi, back = (problem.X, np.eye(d)) if problem.coef_is_weights else kernel_features(problem)
+    whole = problem.coef_is_weights
+    Phi, back = (float_items(problem.X), np.eye(d)) if whole else kernel_features(problem)
     w, scale = cp.Variable(Phi.shape[1]), np.sqrt(top / lam)
     if is_pairs:
         counted = np.flatnonzero(weight)
@@ -287,7 +295,8 @@ def kernel_features(problem):
     """
     whole = getattr(problem, "basis", None) is None
     if problem.is_factored:
-        X = subtract_mean(problem, problem.X) if whole else problem.landmarks
+        X = float_items(problem.X if whole else problem.landmarks)
+        X = subtract_mean(problem, X) if whole else X
         U, s, _ = np.linalg.svd(X, full_matrices=False)
         kept = s > len(U) * np.finfo(float).eps * s.max()
     else:
@@ -393,7 +402,7 @@ def least_squares_program(cp, problem, lam):
     require_program(f"{n:,} items", other, rows + n, rows * rank, rank)
     programs, parts, is_sparse = [], [], problem.penalty.coef_is_weights
     Phi, back = (
-        (subtract_mean(problem, problem.X), np.eye(problem.X.shape[1]))
+        (subtract_mean(problem, float_items(problem.X)), np.eye(problem.X.shape[1]))
         if is_sparse
         else kernel_features(problem)
     )

@@ -290,6 +290,7 @@ class QPSolver(Solver):
     problems = ("RankSVMProblem", *PROGRAMS)
     losses = frozenset({"hinge", "squared", "logistic", "plackett-luce"})
     penalties = frozenset({"l2", "l1"})
+    storages = frozenset({"float64", "float32", "csr"})
     hard_margin = signed_margins = signs = True
     requires = ("cvxpy",)
     summary = (
