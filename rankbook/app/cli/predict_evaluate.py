@@ -283,9 +283,8 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
             columns |= dict(needs_target=False, scored=False)
         blocks, model = ranking_of(ranking, data, files, **columns)
         block = blocks.items.values[0]
-        survival = block.y if files else survival_target(block.y, block.qid)
-        if asked is not None or survival is not block.y:
-            prefs = survival
+        prefs = None if files else survival_target(block.y, block.qid)
+        if asked is not None or isinstance(prefs, Preferences):
             if asked is not None:
                 prefs = preferences_between(asked, block.X.shape[0], block.item_names)
             elif by_query:
