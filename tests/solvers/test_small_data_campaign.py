@@ -105,7 +105,8 @@ def answers(problem, rng, number):
         names |= {"qp"}
         possible = names | ({"coordinate"} if problem.is_factored else {"tiled"})
         possible |= {"newton"} if problem.loss.name == "squared" else set()
-        assert possible == {p.solver for p in rb.compare_solvers(problem, lam) if p.is_possible}
+        found = {p.solver for p in rb.compare_solvers(problem, lam) if p.is_possible}
+        assert found == possible - {"qp"}
     for name in sorted(names):
         solver = rb.get_solver(name)
         yield lam, name, EXACT if solver.exact else solver.tol, rb.solve(problem, lam, solver)
