@@ -1,5 +1,6 @@
 """Encoding of a table: codes for text and fill values for gaps, stored with a model."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,6 +134,19 @@ def read_to_learn(reader, roles, learnt):
     return reader.read(roles.names, texts=texts) if texts else frame
 
 
+def refuse_decimals(source, name, words):
+    """Refuse to encode a column of decimal numbers, which another decimal mark made text."""
+    for mark, share in ((",", 0.5), (r"\.", 1.0)):
+        number = re.compile(rf"[-+]?(?:\d*{mark}\d+|\d+{mark})(?:[eE][-+]?\d+)?")
+        found = [word for word in words if number.fullmatch(word)]
+        if found and len(found) >= share * len(words):
+            raise ArgumentError(
+                f"{source} has {found[0]!r} in column {name!r}, which is not read as a number",
+                "one decimal mark in the whole file",
+                "As categories the numbers would lose their order.",
+            )
+
+
 def learn_encoding(source, frame, learnt):
     """Learn the :class:`Encoding` of a data frame of features; None if none is needed.
 
@@ -172,6 +186,7 @@ def learn_encoding(source, frame, learnt):
     for name in texts:
         text = _as_text(frame[name])[:, None]
         known = np.array([isinstance(word, str) for word in text[:, 0]], dtype=bool)
+        refuse_decimals(source, name, text[known, 0])
         found = OneHotEncoder().fit(text[known]).categories_[0].tolist()
         require_memory(
             8 * len(frame) * len(found),

@@ -510,7 +510,7 @@ def suggest_matches(reader):
         with suppress(ValueError):
             read_outcomes(frame, column, sides, names=(home, away))
             return more | dict(result=column)
-    goals = [c for c in rest if frame[c].str.fullmatch(r"\d+(\.\d+)?").all()]
+    goals = [c for c in rest if frame[c].astype(str).str.fullmatch(r"\d+(\.\d+)?").all()]
     both = [pair for pair in combinations(goals, 2) if are_sides(*pair)]
     if len(both) == 1:
         return more | dict(result=",".join(both[0]))

@@ -386,7 +386,10 @@ def not_a_number(column):
 
 
 _COMMA, _POINT = (
-    re.compile(rf'(?:^|(?<=;)) *"?[-+]?\d*{mark}\d+(?:[eE][-+]?\d+)?"? *(?=;|$)', re.MULTILINE)
+    re.compile(
+        rf'(?:^|(?<=;))[ \t]*"?[-+]?(?:\d*{mark}\d+|\d+{mark})(?:[eE][-+]?\d+)?"?[ \t]*(?=;|$)',
+        re.MULTILINE,
+    )
     for mark in (",", r"\.")
 )
 
@@ -466,6 +469,8 @@ class CSVReader:
             self.how |= dict(keep_default_na=False)
             header = pd.read_csv(stream, **self.how, header=None, nrows=1, dtype=str)
         self.columns = names = [str(name).strip() for name in header.iloc[0]]
+        if any("\0" in name for name in names):
+            raise ValueError(f"{source} has a NUL byte in its header; save it as UTF-8.")
         if named and pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
             raise ValueError(
                 f"{source} begins with numbers ({', '.join(names[:3])}, ...), "
@@ -498,7 +503,7 @@ class CSVReader:
                     frame = next(found, None)
                 if frame is None:
                     return
-                yield without_spaces(frame, names, texts)
+                yield without_spaces(self.source, frame, names, texts)
 
     def read(self, names=(), columns=None, texts=(), coded=False):
         """Read all rows of some columns, or of all; see :meth:`FrameReader.read`."""
@@ -512,12 +517,24 @@ class CSVReader:
         return frame[column].unique()
 
 
-def without_spaces(frame, names, texts):
-    """Remove the spaces around cells of text; those that then mean a gap are missing."""
-    for column in {*names, *texts}:
-        if any(cell != cell.strip() for cell in frame[column].dropna().unique()):
-            cells = frame[column].str.strip()
-            frame[column] = cells.mask(cells.isin([""] if column in names else GAPS))
+def without_spaces(source, frame, names, texts):
+    """Remove the spaces around cells of text; those that then mean a gap are missing.
+
+    Cells of other columns than `names` and `texts` that then are numbers become numbers.
+    """
+    import pandas as pd
+
+    for column in frame.columns[[kind.kind not in "biuf" for kind in frame.dtypes]]:
+        words = [cell for cell in frame[column].dropna().unique() if isinstance(cell, str)]
+        if any("\0" in word for word in words):
+            raise ValueError(f"{source} has a NUL byte in column {column!r}; save it as UTF-8.")
+        if any(word != word.strip() for word in words):
+            cells = frame[column].map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+            cells = cells.mask(cells.isin([""] if column in names else GAPS))
+            if column not in names and column not in texts:
+                numbers = pd.to_numeric(cells, errors="coerce")
+                cells = numbers if numbers.notna().equals(cells.notna()) else cells
+            frame[column] = cells
     return frame
 
 

@@ -126,6 +126,27 @@ def test_what_has_nothing_to_encode():
         assert said in refused("fit", *more, "-o", "m")
 
 
+def test_spaces_around_cells_belong_to_no_category():
+    rows = range(30)
+    tidy = [(f"{i % 7}" if i % 5 else "NA", "red" if i % 2 else "blue", i % 3) for i in rows]
+    for name, space in (("tidy", ""), ("wide", " ")):
+        lines = (f"{x}{space},{c}{space},{y}\n" for x, c, y in tidy)
+        Path(f"{name}.csv").write_text("x,c,y\n" + "".join(lines))
+        done("fit", f"{name}.csv", "--target", "y", *BOTH, "--kernel", "linear", "-o", name)
+    assert rb.load("tidy").encoding == rb.load("wide").encoding
+    assert done("predict", "wide", "wide.csv") == done("predict", "tidy", "tidy.csv")
+
+
+def test_numbers_with_another_decimal_mark_are_no_categories():
+    late = "x;y\n" + "".join(f"{i % 7};{i % 3}\n" for i in range(70000)) + "0,5;1\n" * 80000
+    Path("late.csv").write_text(late)
+    Path("quoted.csv").write_text('x;y\n"0,5";1\n"1,";2\n"2,5"\t;3\n')
+    said = refused("fit", "late.csv", "--target", "y", "--encode", "-o", "m")
+    assert "late.csv has '0,5' in column 'x', which is not read as a number" in said
+    done("fit", "quoted.csv", "--target", "y", "--encode", "--kernel", "linear", "-o", "m")
+    assert rb.load("m").encoding is None
+
+
 def test_several_files_are_coded_as_one(table):
     done("fit", "items.csv", "--target", "grade", *BOTH, "-o", "m")
     whole = pd.read_csv(pd.io.common.StringIO(done("predict", "m", "items.csv")))["score"]

@@ -521,12 +521,19 @@ class TestPackedAndPiped:
             ("", "standard input is empty"),
             (
                 b"a\0b",
-                "standard input has only one column",
+                "standard input has a NUL byte in its header",
             ),
         ):
             with pytest.raises(ValueError, match=says), warnings.catch_warnings():
                 warnings.simplefilter("ignore", Assumption)
                 read_table(piped(content, monkeypatch))
+
+
+@pytest.mark.parametrize("text", ["winner,loser\na,b\0\n", "winner,loser,x\0\na,b,1\n"])
+def test_a_nul_byte_is_refused(tmp_path, text):
+    (tmp_path / "votes.csv").write_text(text)
+    with pytest.raises(ValueError, match="NUL byte in (column 'loser'|its header)"):
+        rb.read_preferences(tmp_path / "votes.csv")
 
 
 class TestSeparators:
