@@ -128,7 +128,7 @@ def test_sparse_blocks(data):
         ),
         (rb.RankSVM(kernel="linear"), dict(qid=[1]), "qid is given and X holds blocks"),
         (rb.RankSVM(kernel="linear", lam=-1.0), {}, "lam is -1.0"),
-        (rb.RankSVM(kernel="linear", solver="qp"), {}, "storage float64, not blocks"),
+        (rb.RankSVM(kernel="linear", solver="qp"), {}, "float64, not blocks"),
         (rb.RankRLS(), {}, "kernel is 'rbf' and basis is None"),
         (rb.RankRLS(basis=[0, 1]), {}, "basis has row numbers and X holds blocks"),
         (rb.RankRLS(basis=1000), {}, "basis is 1000"),

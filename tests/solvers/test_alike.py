@@ -132,8 +132,6 @@ REFUSED = [  # a solver, options of the problem, and what is said
     ("path", dict(loss="squared"), "it takes the loss hinge, not squared"),
     ("path", dict(storage="float32"), FLOAT32 + ", which rankbook's own solver.*newton"),
     ("path", dict(storage="csr"), CSR + ", which rankbook's own solver.*newton"),
-    ("qp", dict(storage="float32"), FLOAT32 + ", which rankbook's own solvers .*newton"),
-    ("qp", dict(storage="csr"), CSR + ", which rankbook's own solvers .*newton"),
     ("simplex", {}, "it takes the penalty l1, not l2"),
     ("simplex", dict(penalty="l1", loss="squared"), L1_SQUARED),
     ("subgradient", dict(kernel="rbf"), "not rbf"),

@@ -48,7 +48,7 @@ def targets():
         value, short = value_of(name), name.removeprefix("rankbook.")
         last = short.rpartition(".")[2]
         ways = {name, address(value), f"rb.{short}", short}
-        if getattr(import_module("rankbook"), last, None) is value:
+        if last in import_module("rankbook").__all__ and value_of(f"rankbook.{last}") is value:
             ways |= {f"rb.{last}", f"rankbook.{last}"}
         if last not in WORDS:
             ways.add(last)
