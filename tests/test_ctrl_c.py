@@ -326,7 +326,7 @@ from joblib import Parallel
 from rankbook.base.progress import for_worker
 
 def job(number):
-    os.write(1, f"{os.getpid()}\n".encode())  # at once, as both write
+    os.write(1, f"{os.getpid()}\\n".encode())  # at once, as both write
     time.sleep(600)
 
 Parallel(n_jobs=2, verbose=0)(for_worker(job)(i) for i in range(2))
