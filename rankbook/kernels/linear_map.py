@@ -332,7 +332,8 @@ class KernelMap(SetOnce):
 
     def pair_products(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows of :attr:`design_matrix` of a minus those of b, and their products (m, m) in K."""
-        rows = self.design_matrix[a] - self.design_matrix[b]
+        matrix = self.design_matrix
+        rows = matrix[a] - matrix[b]
         return rows, rows @ rows.T if self.is_factored else rows[:, a] - rows[:, b]
 
     def distances(self, a: np.ndarray, b: np.ndarray, rtol: float = 0.0) -> np.ndarray:

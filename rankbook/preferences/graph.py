@@ -1126,12 +1126,12 @@ class Preferences(Target):
     @property
     def better(self) -> np.ndarray:
         """(m,) int32: the preferred item of each preference."""
-        return self._list().better
+        return (self._pairs or self._list()).better
 
     @property
     def worse(self) -> np.ndarray:
         """(m,) int32: the other item of each preference."""
-        return self._list().worse
+        return (self._pairs or self._list()).worse
 
     def ends(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the better and the worse items of some preferences.
@@ -1146,7 +1146,8 @@ class Preferences(Target):
         ([2, 1], [1, 0])
         """
         if self._pairs is not None or not self.is_whole:
-            return self.better[numbers], self.worse[numbers]
+            pairs = self._pairs or self._list()
+            return pairs.better[numbers], pairs.worse[numbers]
         return self.levels.ends(numbers)
 
     @property
@@ -1183,7 +1184,7 @@ class Preferences(Target):
         if pairs is not None and pairs.weight is not None:
             return pairs.weight
         if factors.better is factors.levels is None:
-            return equal_numbers(len(self))
+            return equal_numbers(self._count)
         pairs = self._list()
         weight = as_read_only(factors.of(pairs.better, pairs.worse))
         self._pairs = pairs._replace(weight=weight)
@@ -1193,7 +1194,7 @@ class Preferences(Target):
     def margin(self) -> np.ndarray:
         """(m,) float64: the difference delta of scores that each preference requires."""
         margin = None if self._given is None else self._list().margin
-        return equal_numbers(len(self)) if margin is None else margin
+        return equal_numbers(self._count) if margin is None else margin
 
     def reweighted(self, weight: ArrayLike | None = None, margin: ArrayLike | None = None) -> Self:
         """Replace weights and margins by arrays of shape (m,); None means ones.
@@ -1359,7 +1360,7 @@ class Preferences(Target):
         """
         pairs = self._list()
         return item_sums(
-            pairs.better, pairs.worse, _as_floats("dual", dual, len(self)), self.n_items
+            pairs.better, pairs.worse, _as_floats("dual", dual, self._count), self.n_items
         )
 
     def _facts(self):
