@@ -48,3 +48,12 @@ def test_a_small_fit_goes_through_few_functions_and_makes_one_solver():
         assert of_registry[once] == 1
     made = [file for (file, name) in named if name == "__init__" and "solvers" in file]
     assert sum("solver.py" in file for file in made) == 1  # of all solvers that were compared
+
+
+def test_a_cross_validation_makes_few_calls():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=40), [-0.5, 0.5])
+    fit = lambda: rb.RankSVMCV().fit(X, y)
+    fit()  # compiles
+    assert sum(calls_of(fit).values()) <= 20000
