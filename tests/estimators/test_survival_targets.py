@@ -181,3 +181,8 @@ def test_without_a_comparable_pair_a_fit_says_so(model):
     wrong = np.zeros(N, dtype=[("died", int), ("days", float)])
     with pytest.raises(ArgumentError, match="^y has the fields 'died', 'days'; expected two"):
         model.fit(X, wrong)
+
+
+def test_a_patient_censored_at_the_time_of_an_event_outlives_it():
+    prefs = rb.Preferences.from_survival([1.0, 1.0, 2.0], [True, False, True])
+    assert sorted(zip(prefs.better.tolist(), prefs.worse.tolist())) == [(1, 0), (2, 0)]
