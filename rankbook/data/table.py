@@ -419,6 +419,31 @@ def dialect_of(source):
     return dict(sep=mark, skiprows=header, decimal="," if has_commas else ".")
 
 
+class WithoutNUL(io.RawIOBase):
+    """A binary stream that refuses NUL bytes; some versions of pandas end a cell at one."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def readable(self):
+        """Return True."""
+        return True
+
+    def readinto(self, buffer):
+        """Read bytes into a buffer; return how many."""
+        size = self.stream.readinto(buffer)
+        if b"\0" in bytes(buffer[:size]):
+            raise ValueError("it has a NUL byte; save it as UTF-8.")
+        return size
+
+
+@contextmanager
+def open_csv(source):
+    """Open CSV text as a binary stream without NUL bytes."""
+    with source.open() as stream:
+        yield io.BufferedReader(WithoutNUL(stream), 2**18)
+
+
 @contextmanager
 def csv_errors(source):
     """Add the name of the file to errors and warnings of pandas about a CSV file."""
@@ -464,13 +489,11 @@ class CSVReader:
         import pandas as pd
 
         self.source = source
-        with csv_errors(source), source.open() as stream:
+        with csv_errors(source), open_csv(source) as stream:
             self.how = dialect_of(source) | dict(skipinitialspace=True, encoding="utf-8")
             self.how |= dict(keep_default_na=False)
             header = pd.read_csv(stream, **self.how, header=None, nrows=1, dtype=str)
         self.columns = names = [str(name).strip() for name in header.iloc[0]]
-        if any("\0" in name for name in names):
-            raise ValueError(f"{source} has a NUL byte in its header; save it as UTF-8.")
         if named and pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
             raise ValueError(
                 f"{source} begins with numbers ({', '.join(names[:3])}, ...), "
@@ -494,7 +517,7 @@ class CSVReader:
         gaps = {column: [""] if column in names else GAPS for column in self.columns}
         gaps[len(self.columns)] = [""]  # a separator at the end of each row
         options |= dict(na_values=gaps, dtype=dict.fromkeys([*names, *texts], object))
-        with self.source.open() as stream:
+        with open_csv(self.source) as stream:
             with csv_errors(self.source):
                 found = pd.read_csv(stream, chunksize=rows, **self.how | options)
             found = iter([found] if rows is None else found)
@@ -526,8 +549,6 @@ def without_spaces(source, frame, names, texts):
 
     for column in frame.columns[[kind.kind not in "biuf" for kind in frame.dtypes]]:
         words = [cell for cell in frame[column].dropna().unique() if isinstance(cell, str)]
-        if any("\0" in word for word in words):
-            raise ValueError(f"{source} has a NUL byte in column {column!r}; save it as UTF-8.")
         if any(word != word.strip() for word in words):
             cells = frame[column].map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
             cells = cells.mask(cells.isin([""] if column in names else GAPS))
