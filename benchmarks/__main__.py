@@ -13,8 +13,8 @@
     python -m benchmarks --full --out all.md    larger data: an hour or more
 
 Peers that are not installed get a line that says so: pip install "rankbook[benchmarks]" brings
-LightGBM, XGBoost, PIQP, lifelines and scikit-survival; pip install arena-rank evalica choix those
-of leaderboard.
+LightGBM, XGBoost, PIQP, lifelines and scikit-survival, and python -m benchmarks.rivals those that
+need an environment of their own: arena-rank, celer, choix, evalica, RLScore and skglm.
 """
 
 import argparse

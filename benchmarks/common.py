@@ -16,6 +16,8 @@ from scipy.sparse import csr_array
 
 import rankbook as rb
 
+from .rivals import Elsewhere
+
 SCALES = ("tiny", "usual", "full")
 PATIENCE = 20.0  # processor seconds after which no further round begins
 
@@ -78,11 +80,14 @@ def peak_memory():
 def timed(function):
     """Processor seconds of a call, and what it returned.
 
-    Of a pair of functions the second does all but the work; its seconds are subtracted.
+    Of a pair of functions the second does all but the work; its seconds are subtracted. A call in
+    another process has measured its own.
     """
     function, *besides = function if isinstance(function, tuple) else (function,)
     start = cpu_seconds()
     result = function()
+    if isinstance(result, Elsewhere):
+        return max(result.seconds, 1e-6), result.result
     seconds = cpu_seconds() - start - sum(timed(other)[0] for other in besides)
     return max(seconds, 1e-6), result
 

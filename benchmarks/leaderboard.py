@@ -17,7 +17,8 @@ import pandas as pd
 
 import rankbook as rb
 
-from .common import compare, if_installed
+from .common import compare
+from .rivals import rival
 
 VOTES = {"tiny": 2_000, "usual": 100_000, "full": 1_480_000}
 ITEMS = {"tiny": 8, "usual": 220, "full": 220}
@@ -47,46 +48,8 @@ def scores(found):
     """Scores by name, minus their mean."""
     if isinstance(found, rb.Leaderboard):
         found = pd.Series(found.score_, found.items_)
+    found = pd.Series(found)
     return (found - found.mean()).sort_index()
-
-
-def arena_rank(table, features=()):
-    """Scores and intervals of arena-rank, in logits."""
-    from arena_rank.models.bradley_terry import BradleyTerry
-    from arena_rank.models.contextual_bradley_terry import ContextualBradleyTerry
-    from arena_rank.utils.data_utils import ContextualPairDataset, PairDataset
-
-    if features:
-        options = dict(reweighted=False, normalize_features=False)
-        data = ContextualPairDataset.from_pandas(table, list(features), **options)
-        kind = ContextualBradleyTerry(data.n_competitors, len(features), reg=0.0)
-    else:
-        data = PairDataset.from_pandas(table)
-        kind = BradleyTerry(data.n_competitors)
-    found = kind.compute_ratings_and_cis(data)
-    return pd.Series(np.asarray(found["ratings"]) * np.log(10) / 400, found["competitors"])
-
-
-def evalica(table):
-    """Scores of evalica, without intervals."""
-    from evalica import Winner, bradley_terry
-
-    outcomes = dict(model_a=Winner.X, model_b=Winner.Y, tie=Winner.Draw)
-    ends = table["model_a"], table["model_b"]
-    limits = dict(tolerance=1e-12, limit=10_000)
-    return np.log(bradley_terry(*ends, table["winner"].map(outcomes), **limits).scores)
-
-
-def choix(table):
-    """Scores of choix, without intervals."""
-    from choix import opt_pairwise
-
-    code, names = pd.factorize(pd.concat([table["model_a"], table["model_b"]]))
-    pairs = []
-    for a, b, winner in zip(code[: len(table)], code[len(table) :], table["winner"]):
-        won = [(a, b)] * (winner != "model_b") + [(b, a)] * (winner != "model_a")
-        pairs += won if winner == "tie" else won * 2
-    return pd.Series(opt_pairwise(len(names), pairs, method="Newton-CG", tol=1e-12), names)
 
 
 def job(what, table, peers, measured=True, **options):
@@ -107,12 +70,13 @@ def rows(scale, peers):
     n, m = ITEMS[scale], VOTES[scale]
     for k in (0, 1):
         table = votes(n, m, k)
-        features = [f"f{j}" for j in range(k)]
-        there = dict(arena_rank=if_installed("arena_rank", lambda: arena_rank(table, features)))
+        parts = [table[name].to_numpy(dtype=str) for name in ("model_a", "model_b", "winner")]
+        features = table[[f"f{j}" for j in range(k)]].to_numpy(dtype=float)
+        there = {"arena-rank": rival("arena-rank", "arena_rank", *parts, features)}
         if not k:
-            there["evalica"] = if_installed("evalica", lambda: evalica(table))
+            there["evalica"] = rival("evalica", "evalica", *parts)
             if m <= CHOIX:
-                there["choix"] = if_installed("choix", lambda: choix(table))
+                there["choix"] = rival("choix", "choix", *parts)
         said = f"{k} pair feature" + "s" * (k != 1)
         yield from job(f"{said}, independent votes", table, there)
         yield from job(f"{said}, intervals by judge", table, {}, unit="judge")

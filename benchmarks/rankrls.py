@@ -2,7 +2,9 @@
 
 scikit-learn's KernelRidge and Ridge are a yardstick: regression of as many items, not ranking.
 RLScore's GlobalRankRLS minimises our objective with regparam = lambda, so that our certificate
-judges its answer, too; `python tools/build_rlscore.py FOLDER` builds a wheel of it.
+judges its answer, too. With the L1 penalty and one query, RankRLS is the lasso of skglm and celer
+with alpha = lambda / (2 n^2) on centred data; both get 50 values of lambda, each from the one
+before, where ours computes all. Theirs are judged by the worst gap of these values.
 """
 
 import numpy as np
@@ -15,11 +17,14 @@ from rankbook.preferences.laplacians import QueryGraph
 from rankbook.problems.rankrls import block_rows, side_by_side, total_scatter
 from rankbook.selection.leave_out import leave_pair_out, leave_pair_out_predictions
 
-from .common import compare, gap, if_installed, rounded
+from .common import compare, gap, rounded
+from .rivals import rival
 
 ONE_LAMBDA = {"tiny": 100, "usual": 3000, "full": 4000}
 LINEAR = {"tiny": 200, "usual": 100_000, "full": 1_000_000}
 PAIRS = {"tiny": 50, "usual": 1500, "full": 2000}
+SPARSE = {"tiny": (60, 20), "usual": (2000, 500), "full": (2000, 2000)}  # items, and features
+LAMS, SMALLEST = 50, 1e-2  # values of lambda, and the smallest relative to the largest
 PRODUCTS = {
     "tiny": ((200, 5),),
     "usual": ((100_000, 50), (20_000, 200)),
@@ -34,14 +39,6 @@ def factor(K):
     A = np.array(K)
     A[np.diag_indices(len(A))] += 1.0
     return cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
-
-
-def rlscore(problem, X, y):
-    """The answer of RLScore to the problem at lambda 1, with our certificate."""
-    from rlscore.learner import GlobalRankRLS
-
-    model = GlobalRankRLS(X, y, 1.0, kernel="GaussianKernel", gamma=1 / X.shape[1])
-    return rb.Solution(problem, 1.0, np.asarray(model.predictor.A).ravel(), None, "RLScore")
 
 
 def one_lambda(scale):
@@ -62,13 +59,46 @@ def one_lambda(scale):
     peers = {"numpy's eigh": lambda: np.linalg.eigh(K)}
     yield from compare(f"one lambda with certificate, {what}, lambda = 1", n, solve, peers, GAP, 1)
     whole = rb.RankRLSProblem(X, y)
+
+    def judged(found):
+        return (
+            gap(rb.Solution(whole, 1.0, found, None, ""))
+            if isinstance(found, np.ndarray)
+            else gap(found)
+        )
+
     peers = {
         "a Cholesky factor": lambda: factor(K),
         "KernelRidge": lambda: KernelRidge(kernel="rbf").fit(X, y),
-        "RLScore": if_installed("rlscore", lambda: rlscore(whole, X, y)),
+        "RLScore": rival("rlscore", "rlscore", X, y, 1.0, 1 / X.shape[1]),
     }
     fit = lambda: rb.RankRLS(lam=1.0).fit(X, y)
-    yield from compare("RankRLS(lam=1), kernel and certificate included", n, fit, peers, GAP)
+    what = "RankRLS(lam=1), kernel and certificate included"
+    yield from compare(what, n, fit, peers, {"gap": judged})
+
+
+def sparse_path(scale):
+    """All lambdas of the L1 penalty, beside the lasso at some of them."""
+    n, d = SPARSE[scale]
+    X, y = rounded(n, d)
+    X[:, d // 2 :] += X[:, : d - d // 2]  # features that go together
+    problem = rb.RankRLSProblem(X, y, kernel="linear", penalty="l1")
+    lams = problem.lam_max * np.geomspace(0.99, SMALLEST, LAMS)
+    arrays = X - X.mean(axis=0), y - y.mean(), lams / (2.0 * n**2)
+
+    def worst(found):
+        if isinstance(found, np.ndarray):
+            found = [problem.certificate(lam, w) for lam, w in zip(lams, found.T)]
+        else:
+            found = [found.certificate(lam) for lam in lams]
+        return max(one.relative_gap for one in found)
+
+    ours = lambda: rb.solve_path(
+        rb.RankRLSProblem(X, y, kernel="linear", penalty="l1"), lam_min=lams[-1]
+    )
+    peers = {name: rival(name, name, *arrays) for name in ("skglm", "celer")}
+    what = f"all lambdas of the L1 penalty, d = {d}"
+    return compare(what, n, ours, peers, {"worst gap": worst})
 
 
 def linear(scale):
@@ -132,5 +162,5 @@ def beyond_memory(scale):
 
 def rows(scale, peers):
     """All rows."""
-    for part in (one_lambda, linear, all_pairs, products, beyond_memory):
+    for part in (one_lambda, sparse_path, linear, all_pairs, products, beyond_memory):
         yield from part(scale)

@@ -11,10 +11,11 @@ from pathlib import Path
 from threadpoolctl import threadpool_info
 
 from .common import Row
+from .rivals import PINS, python_of, versions
 
 PACKAGES = (
-    "rankbook numpy scipy scikit-learn numba cvxpy clarabel piqp lightgbm xgboost rlscore "
-    "pynndescent lifelines scikit-survival arena-rank evalica choix"
+    "rankbook numpy scipy scikit-learn numba cvxpy clarabel piqp lightgbm xgboost pynndescent "
+    "lifelines scikit-survival"
 ).split()
 HEADER = (
     "benchmark, what, items, ours (s), quality, peer, peer (s), ours / peer, peer's quality, note"
@@ -52,6 +53,7 @@ def machine_facts():
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
         **{name: installed(name) for name in PACKAGES},
+        **{f"{name} elsewhere": versions(name) for name in PINS if python_of(name).is_file()},
     }
 
 

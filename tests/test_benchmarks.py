@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -114,6 +115,45 @@ def test_a_missing_peer_gets_a_row_that_says_so(capsys, monkeypatch):
         ("liblinear-ranksvm", "not given: --liblinear PATH"),
     ):
         assert any(f"| {peer} |" in line and line.endswith(f"| {why} |") for line in lines)
+
+
+class TestRivals:
+    @pytest.fixture
+    def here(self, tmp_path, monkeypatch):
+        """The Python of the tests in place of that of a rival, and a module named choix."""
+        rivals = part("rivals")
+        monkeypatch.setattr(rivals, "python_of", lambda name: Path(sys.executable))
+        code = (
+            "def opt_pairwise(n, pairs, **options):\n    import numpy\n    return numpy.arange(n)"
+        )
+        (tmp_path / "choix.py").write_text(code)
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        rivals.process.cache_clear()
+        yield rivals
+        for name in ("choix", "evalica"):
+            child = rivals.process(name)
+            child.stdin.close()
+            child.stdout.close()
+            child.wait()
+        rivals.process.cache_clear()
+
+    def test_a_job_runs_elsewhere_and_measures_itself(self, here):
+        names = np.array(["b", "a"]), np.array(["a", "c"]), np.array(["tie", "model_a"])
+        seconds, found = part("common").timed(here.rival("choix", "choix", *names))
+        assert 0 < seconds < 5 and found == {"a": 0, "b": 1, "c": 2}
+
+    def test_a_failure_is_told(self, here):
+        with pytest.raises(RuntimeError, match="evalica failed"):
+            here.rival("evalica", "evalica", 1, 2, 3)()
+
+    def test_a_missing_one_is_a_note(self, monkeypatch, tmp_path):
+        rivals = part("rivals")
+        monkeypatch.setattr(rivals, "python_of", lambda name: tmp_path / "python")
+        assert rivals.rival("skglm", "skglm") == "not installed: python -m benchmarks.rivals"
+        with pytest.raises(
+            SystemExit, match="NAME is 'nobody'; expected one of: arena-rank, celer"
+        ):
+            rivals.main(["nobody"])
 
 
 @pytest.fixture(scope="module")
