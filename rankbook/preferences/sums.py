@@ -86,6 +86,9 @@ class Sums:
     bands : tuple
         Which preferences are in the band; only the `curvature` of the loss at these scores
         reads them.
+    error, slope_error : float
+        Bounds on the errors of the loss and of `margin`, and on the sum of the absolute errors of
+        `score_gradient`, if the sums are approximations.
     """
 
     loss: float
@@ -94,6 +97,8 @@ class Sums:
     score_gradient: np.ndarray
     worst: float
     bands: tuple
+    error: float = 0.0
+    slope_error: float = 0.0
 
 
 class TargetLoss:
@@ -529,6 +534,7 @@ class SummedLoss(TargetLoss):
             self._total(each.score_gradient for each in found),
             max((each.worst for each in found), default=-np.inf),
             tuple(each.bands for each in found),
+            *(sum(getattr(each, name) for each in found) for name in ("error", "slope_error")),
         )
 
     def curvature(self, bands, v):

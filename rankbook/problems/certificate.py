@@ -103,6 +103,32 @@ def rounding_error(problem, lam, bounds, slope, dual, excess, norm, position):
     return min(found, error(lambda v: listed(v) + length * (length @ v) / 4))
 
 
+def longest_of(block):
+    """Largest length of an item of one block."""
+    return float(np.sqrt(square_norms(block.X).max(initial=0.0)))
+
+
+def approximation_error(problem, lam, sums, gap):
+    """Bound the errors of two bounds on a minimum that are due to approximate sums of the loss.
+
+    Returns the error of each bound, and the error of the distance to the optimum that the gap
+    gives. An error of the loss changes both bounds alike. An error e of the score gradient moves
+    the function of the multipliers by at most e / lam times the length of an item, and the lower
+    bound by that times lam times its distance from f, which the gap gives.
+    """
+    if not sums.error:
+        return 0.0, 0.0
+    if isinstance(sums.score_gradient, np.ndarray):
+        longest = float(np.sqrt(max(0.0, problem.diagonal.max(initial=0.0))))
+    else:
+        blocks = problem.blocks
+        longest = blocks.reduce(longest_of, blocks.items, combine=max)
+    moved = sums.slope_error * longest / lam
+    with np.errstate(invalid="ignore"):
+        far = np.sqrt(2 * max(0.0, gap) / lam) if np.isfinite(gap) else 0.0
+    return sums.error + lam * moved * (far + moved / 2), moved
+
+
 @dataclass(frozen=True)
 class Certificate(Tabled):
     """Bounds on the error of a solution, computed from the solution alone.
@@ -176,6 +202,7 @@ class Certificate(Tabled):
         rounding: float = 0.0,
         gap: float | None = None,
         radius: float | None = None,
+        approximation: tuple[float, float] = (0.0, 0.0),
         **residuals: Any,
     ) -> Self:
         """Make the certificate from two computed bounds and their rounding error.
@@ -185,16 +212,19 @@ class Certificate(Tabled):
         is the distance between the computed bounds, or between the moved bounds if the error is
         above :data:`VISIBLE`. If the lower bound exceeds the upper bound, the error is at least the
         difference, and so is the gap if the error was smaller. The radius is sqrt(2 (gap + 2
-        rounding) / lam) by default; for lam = 0 sqrt(2 (gap + 2 rounding)).
+        rounding) / lam) by default; for lam = 0 sqrt(2 (gap + 2 rounding)). The two numbers
+        of :func:`approximation_error` are added to the rounding error afterwards, and to the
+        radius.
         """
         rounding += BOUND_RTOL * sum(abs(bound) for bound in (primal, dual) if np.isfinite(bound))
         gap = primal - dual if gap is None else gap
         gap = float(gap if gap >= 0 else 0.0 if -gap <= 2 * rounding else -gap)
         rounding = float(max(rounding, dual - primal))
+        if radius is None:
+            radius = float(np.sqrt(2 * (gap + 2 * rounding) / (lam or 1.0))) + approximation[1]
+        rounding += approximation[0]
         primal = float(primal + rounding)
         dual = float(dual - rounding if dual < 0 else max(0.0, dual - rounding))
-        if radius is None:
-            radius = float(np.sqrt(2 * (gap + 2 * rounding) / (lam or 1.0)))
         size = max(1.0, abs(primal))
         if rounding > VISIBLE * size:
             gap = primal - dual

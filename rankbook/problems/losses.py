@@ -25,7 +25,13 @@ from ..preferences.sums import (
     weighs_nothing,
 )
 from ..preferences.target import Target
-from .certificate import VISIBLE, Certificate, SmoothedDual, rounding_error
+from .certificate import (
+    VISIBLE,
+    Certificate,
+    SmoothedDual,
+    approximation_error,
+    rounding_error,
+)
 from .scale import comparison_groups
 from .signs import nearest, sign_violation
 
@@ -464,11 +470,14 @@ class L2:
         excess = lambda e: loss.excess(problem, f, e, dual)
         lower = max(best.value, loss.least)
         bounds = np.inf if wrong > 0 else float(lam / 2 * square + sums.loss), lower
+        approximation = approximation_error(problem, lam, sums, bounds[0] - bounds[1])
+        rounding = rounding_error(problem, lam, bounds, slope, gradient, excess, norm, position)
         return Certificate.of(
             lam,
             *bounds,
             norm,
-            rounding_error(problem, lam, bounds, slope, gradient, excess, norm, position),
+            rounding + approximation[0] * isinstance(dual, np.ndarray),  # of one bound alone
+            approximation=approximation,
             box_violation=max(box, wrong),
             complementarity_violation=complementarity,
         )

@@ -23,7 +23,7 @@ from ..preferences.graph import Preferences
 from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
 from ..preferences.sums import CountedLoss, Derivative, Sums, total_weight
-from .certificate import Certificate, Solution
+from .certificate import Certificate, Solution, approximation_error
 from .losses import (
     L1,
     L2,
@@ -435,7 +435,10 @@ class ProjectedProblem(RankSVMProblem):
         norm = float(v @ exact.tiles.matvec(v)) + rounding
         best = loss.scaling(lam, sums, norm, width)
         lower = max(best.value, loss.least)
-        return Certificate.of(lam, float(primal), lower, float(np.sqrt(square)))
+        error = approximation_error(exact, lam, sums, primal - lower)
+        return Certificate.of(
+            lam, float(primal), lower, float(np.sqrt(square)), approximation=error
+        )
 
 
 # %% ../../nbs/problems/ranksvm.ipynb #u012

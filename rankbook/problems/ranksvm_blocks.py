@@ -91,8 +91,8 @@ def bands_of(summed, bands):
 
 
 def totals_of(sums):
-    """Return the largest shortfall, loss, margin and square."""
-    return sums.worst, sums.loss, sums.margin, sums.square
+    """Return the largest shortfall, loss, margin, square and the two errors."""
+    return sums.worst, sums.loss, sums.margin, sums.square, sums.error, sums.slope_error
 
 
 def totals_at(sums, block, scores):
@@ -150,7 +150,7 @@ class BlockedLoss(TargetLoss):
         worst, loss, margin, square, *others = self.blocks.reduce(
             totals, found, *arguments, combine=add_totals
         )
-        return Sums(loss, margin, square, gradient, worst, bands), *others
+        return Sums(loss, margin, square, gradient, worst, bands, *others[:2]), *others[2:]
 
     def full_score_gradient(self):
         """Score gradient of all preferences for multipliers a = c, as Parts."""
