@@ -207,11 +207,13 @@ class LogisticPair:
     ----------
     strip : float
         Largest imaginary part b of the strip in which `bound` holds.
+    steepest : float
+        Largest second derivative.
     is_linear_far : bool
         Whether the function is 0 for d > FAR and -d for d < -FAR, up to exp(-FAR).
     """
 
-    strip, is_linear_far = 2.8, True
+    strip, is_linear_far, steepest = 2.8, True, 0.25
 
     def value(self, d, order):
         """Compute the derivative of order 0, 1 or 2 at differences d of any shape."""
@@ -225,8 +227,12 @@ class LogisticPair:
         return 0.5 / (np.cosh(np.minimum(x, 700.0)) + math.cos(self.strip))
 
     def losses(self, *layout):
-        """Sum pair by pair, see :func:`logistic_loss`."""
+        """Sum pair by pair, see :func:`logistic_loss`.
+
+        Returns sums (2, Q) of absolute values, and bounds on those of slopes.
+        """
         logistic_loss(*layout)
+        return np.stack([layout[-1], layout[-1]])  # the slope is at most the loss
 
     def curvature(self, *layout):
         """Add products with the Hessian pair by pair, see :func:`logistic_curvature`."""
@@ -520,7 +526,7 @@ CROSSOVER = 1 << 19  # pairs of a query
 DIRECT = 2**13 * UNIT  # relative error of a sum that is computed pair by pair
 
 
-class PairSums:
+class QuerySums:
     """Sums over the pairs of some queries at given scores, in cells for large queries.
 
     Parameters
@@ -555,7 +561,7 @@ class PairSums:
             elif self.pair.is_linear_far:
                 windows = Windows(own[0], own[3])
                 near = (each[windows.items] for each in own[:3])
-                near = PairSums(self.pair, *near, windows.edges, windows.starts, self.coarse)
+                near = QuerySums(self.pair, *near, windows.edges, windows.starts, self.coarse)
                 wide.append((q, part, own, windows, near))
                 queries = np.union1d(queries, np.arange(starts[q], starts[q + 1]))
         return queries, cells, wide
@@ -568,8 +574,9 @@ class PairSums:
         """
         queries, cells, wide = self.parts
         gradient, losses = np.empty(self.layout[0].size), np.empty(queries.size - 1)
-        self.pair.losses(*self.layout, queries, gradient, losses)
-        losses = np.add.reduceat(losses, np.searchsorted(queries, self.starts[:-1]))
+        sizes = self.pair.losses(*self.layout, queries, gradient, losses)
+        first = np.searchsorted(queries, self.starts[:-1])
+        losses = np.add.reduceat(losses, first)
         errors = np.zeros((2, losses.size))
         for q, part, one in cells:
             loss, *error = one.evaluate(gradient[part])
@@ -583,7 +590,8 @@ class PairSums:
             errors[:, q] = np.add(error, rest.sum(axis=1)) + [ends, 2 * ends]
             errors[:, q] += 4 * DIRECT * np.abs(others).sum()
         if cells or wide:
-            errors += np.outer([1.0, 2.0], DIRECT * np.abs(losses))
+            errors += DIRECT * np.add.reduceat([[1], [2]] * sizes, first, axis=1)
+            errors += DIRECT * np.abs(losses)
         return losses, gradient, errors
 
     def evaluate(self):
@@ -612,26 +620,26 @@ class PairSums:
 
 
 # %% ../../nbs/preferences/logistic_sums.ipynb #lo011
-class CountedLogistic(CountedLoss):
-    """Logistic loss of preferences that are stored as scores.
+class CountedPairs(CountedLoss):
+    """Smooth loss of preferences that are stored as scores.
 
     Parameters
     ----------
+    pair : LogisticPair, or an object with the same attributes
+        The loss of a pair as a function of its score difference.
     prefs : Preferences
         Preferences of the full graph of scores.
 
     Notes
     -----
     The preferences are not listed. Queries of up to CROSSOVER preferences take O(m) time for m
-    preferences, see :func:`logistic_loss`; a larger query of n items takes O(n (p + G)) for G nodes
-    of cells, see :class:`Cells`. The memory is 60 n bytes, and about 200 n bytes for large queries.
+    preferences; a larger query of n items takes O(n (p + G)) for G nodes of cells, see
+    :class:`Cells`. The memory is 60 n bytes, and about 200 n bytes for large queries.
     """
 
-    has_matrix = True
-
-    def __init__(self, prefs):
+    def __init__(self, pair, prefs):
         super().__init__(prefs)
-        self.starts = np.searchsorted(self.edges, self.queries)
+        self.pair, self.starts = pair, np.searchsorted(self.edges, self.queries)
 
     @property
     def _layout(self):
@@ -641,7 +649,7 @@ class CountedLogistic(CountedLoss):
     def evaluate(self, scores, derivative=None):
         """Compute the :class:`rankbook.preferences.sums.Sums` at scores (n,)."""
         s = np.asarray(scores, dtype=np.float64)[self.order]
-        sums, first = PairSums(LOGISTIC, s, *self._layout), self.queries[:-1]
+        sums, first = QuerySums(self.pair, s, *self._layout), self.queries[:-1]
         loss, gradient, error, slope_error = sums.evaluate()
         middle = np.minimum.reduceat(s, first) / 2 + np.maximum.reduceat(s, first) / 2
         tilt = gradient * (s - np.repeat(middle, np.diff(self.queries)))
@@ -651,7 +659,7 @@ class CountedLogistic(CountedLoss):
             0.0,
             self._by_item(gradient),
             0.0,
-            (PairSums(LOGISTIC, s, *self._layout, coarse=True),),
+            (QuerySums(self.pair, s, *self._layout, coarse=True),),
             error,
             slope_error,
         )
@@ -669,12 +677,89 @@ class CountedLogistic(CountedLoss):
         whole[:, self.order] = out
         return whole.T
 
+    def excess(self, scores, e):
+        """Bound the loss minus its tangent if each score moves by up to e."""
+        total = float(self.better @ self._others(self.worse, self.better)[0])
+        return 2 * self.pair.steepest * e**2 * total
+
+
+class CountedLogistic(CountedPairs):
+    """Logistic loss of preferences that are stored as scores; the matrix visits all pairs."""
+
+    has_matrix = True
+
+    def __init__(self, prefs):
+        super().__init__(LOGISTIC, prefs)
+
     def curvature_matrix(self, bands):
         """Return the dense Hessian (n, n). O(m) time."""
         H = np.zeros((self.n_items, self.n_items))
         logistic_hessian(bands[0].layout[0], *self._layout, writable(self.order), H)
         return H
 
-    def excess(self, scores, e):
-        """Bound the loss minus its tangent if each score moves by up to e."""
-        return float(self.better @ self._others(self.worse, self.better)[0]) * e**2 / 2
+
+def has_large_query(prefs):
+    """Return whether a query of the full graph of scores has more than CROSSOVER pairs."""
+    _, level, query = prefs.levels
+    first = np.flatnonzero(np.r_[True, query[1:] != query[:-1]])
+    return bool((np.add.reduceat(level - query, first) > CROSSOVER).any())
+
+
+# %% ../../nbs/preferences/logistic_sums.ipynb #ci21
+PAIRS = 1 << 18  # that are in memory at a time
+
+
+def pairs_within(edges, starts):
+    """Yield the pairs of queries as arrays of better items, worse items and query numbers."""
+    first = np.repeat(edges[starts[:-1]], np.diff(edges[starts]))
+    below = np.repeat(edges[:-1], np.diff(edges)) - first
+    query = np.repeat(np.arange(starts.size - 1), np.diff(edges[starts]))
+    ends, i = np.cumsum(below), 0
+    while i < below.size:
+        before = ends[i - 1] if i else 0
+        stop = max(i + 1, int(np.searchsorted(ends, before + PAIRS, side="right")))
+        better = np.repeat(np.arange(i, stop), below[i:stop])
+        worse = np.arange(better.size) + before - np.repeat(ends[i:stop], below[i:stop])
+        worse += below[better] + first[better]
+        yield better, worse, query[better]
+        i = stop
+
+
+class StatedPair:
+    """A function of score differences with a bound on its second derivative in a strip.
+
+    Parameters
+    ----------
+    value : callable
+        Function of an array of differences and of an order, 0, 1 or 2: a derivative of that order.
+    strip, steepest : float > 0
+        The second derivative is at most `steepest` at x + iy for all |y| <= strip.
+    """
+
+    is_linear_far = False
+
+    def __init__(self, value, strip, steepest):
+        self.value, self.strip, self.steepest = value, min(strip, 10.0), steepest
+
+    def bound(self, x):
+        """Bound the second derivative at distances x in the strip."""
+        return np.full(np.shape(x), self.steepest)
+
+    def losses(self, scores, better, worse, edges, queries, gradient, losses):  # noqa: PLR0913
+        """Sum pair by pair, as :meth:`LogisticPair.losses`."""
+        gradient[:], losses[:], sizes = 0.0, 0.0, np.zeros((2, losses.size))
+        for k, l, query in pairs_within(edges, queries):
+            d, weight = scores[k] - scores[l], better[k] * worse[l]
+            cost, pull = (weight * self.value(d, order) for order in (0, 1))
+            losses += np.bincount(query, cost, losses.size)
+            gradient -= np.bincount(k, pull, scores.size) - np.bincount(l, pull, scores.size)
+            sizes += [np.bincount(query, np.abs(each), losses.size) for each in (cost, pull)]
+        return sizes
+
+    def curvature(self, scores, better, worse, edges, queries, V, out):  # noqa: PLR0913
+        """Add products with the Hessian pair by pair, as :meth:`LogisticPair.curvature`."""
+        for k, l, _ in pairs_within(edges, queries):
+            bent = better[k] * worse[l] * self.value(scores[k] - scores[l], 2)
+            for v, total in zip(V, out):
+                move = bent * (v[k] - v[l])
+                total += np.bincount(k, move, v.size) - np.bincount(l, move, v.size)

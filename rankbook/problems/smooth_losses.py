@@ -4,6 +4,7 @@
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm003
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
@@ -38,6 +39,12 @@ class PairLoss(Protocol):
     optional, too: the probability of the preference of a to b for d = f(a) - f(b), increasing and
     with ``probability(d) + probability(-d) = 1``. Models with such a loss have
     ``predict_pair_proba``.
+
+    `strip` is optional, too: two numbers b and M such that `second_derivative`, as a function of
+    complex t = x + iy, is analytic and at most M in absolute value for all y from -b to b. A loss
+    that states them needs `second_derivative`, and is summed over large queries of grades without
+    visiting each pair, see :mod:`rankbook.preferences.logistic_sums`. The logistic loss has the
+    strip (2.8, 8.7).
     :func:`rankbook.testing.check_loss` checks a loss.
 
     Examples
@@ -229,6 +236,22 @@ def refuse_concave(rule):
         )
 
 
+def check_at_zero(rule, t):
+    """Check the methods of a :class:`PairLoss` at the shortfalls (m,) of scores of 0."""
+    check_values(rule, "value", t)
+    check_values(rule, "conjugate", check_values(rule, "derivative", t))
+    if hasattr(rule, "second_derivative"):
+        check_values(rule, "second_derivative", t)
+    refuse_concave(rule)
+
+
+def by_difference(rule, d, order):
+    """Derivative of some order of a :class:`PairLoss` as a function of score differences d."""
+    t = (getattr(rule, "margin", 1.0) - d).ravel()
+    found = (rule.value, rule.derivative, rule.second_derivative)[order](t).reshape(d.shape)
+    return -found if order == 1 else found
+
+
 @dataclass(frozen=True)
 class SmoothPairLoss(Loss):
     """Loss of preferences, the sum of c value(t), for a pair loss.
@@ -257,6 +280,19 @@ class SmoothPairLoss(Loss):
                     f"loss {name!r} has no method {method}",
                     f"an object with a name and the methods {', '.join(METHODS)}",
                 )
+        if self._is_stated:
+            strip = self.rule.strip
+            if not (np.shape(strip) == (2,) and all(0 < x < np.inf for x in strip)):
+                raise ArgumentError(f"loss {name!r} has the strip {strip!r}", "two numbers > 0")
+            if not callable(getattr(self.rule, "second_derivative", None)):
+                raise ArgumentError(
+                    f"loss {name!r} has a strip and no method second_derivative", "both or neither"
+                )
+
+    @property
+    def _is_stated(self):
+        """Whether the rule bounds its second derivative in a strip."""
+        return getattr(self.rule, "strip", None) is not None
 
     @property
     def name(self):
@@ -298,14 +334,16 @@ class SmoothPairLoss(Loss):
             from ..preferences.logistic_sums import CountedLogistic  # compiled code
 
             return loss_of(prefs, CountedLogistic)
+        if self._is_stated and prefs.is_counted:
+            from ..preferences.logistic_sums import CountedPairs, StatedPair, has_large_query
+
+            if has_large_query(prefs):
+                check_at_zero(self.rule, np.array([getattr(self.rule, "margin", 1.0)]))
+                pair = StatedPair(partial(by_difference, self.rule), *self.rule.strip)
+                return loss_of(prefs, partial(CountedPairs, pair))
         sums = PairSums(self.rule, prefs)
         if type(self.rule) is not Logistic:
-            t = sums.shortfall(np.zeros(prefs.n_items))
-            check_values(self.rule, "value", t)
-            check_values(self.rule, "conjugate", check_values(self.rule, "derivative", t))
-            if hasattr(self.rule, "second_derivative"):
-                check_values(self.rule, "second_derivative", t)
-            refuse_concave(self.rule)
+            check_at_zero(self.rule, sums.shortfall(np.zeros(prefs.n_items)))
         return sums
 
     def project(self, problem, f, dual):
