@@ -4,19 +4,25 @@ Linear functions are solved by "newton" for both losses of pairs, to the toleran
 With a kernel the peer is the hinge by "interior". scikit-learn's LogisticRegression gets the
 differences of all preferences as two classes without an intercept, C = 1 / lam, and makes them on
 the way; every answer is judged by how far its objective is above a lower bound proven by ours.
+
+All pairs of one query are summed by interpolation. Their peer is the former way, pair by pair, up
+to 10,000 items. The peak memory is that of the process.
 """
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import rankbook as rb
+from rankbook.preferences import logistic_sums
 
-from .common import compare, gap, graded, linear_graded
+from .common import compare, gap, graded, linear_graded, peak_memory
 from .linear import DIFFERENCES, SHARE, differences, excess
 
 SIZES = {"tiny": 200, "usual": 100_000, "full": 100_000}
 KERNEL = {"tiny": 60, "usual": 1000, "full": 2000}
 GAP = {"gap": gap}
+ONE_QUERY = {"tiny": (2500,), "usual": (10_000, 40_000), "full": (10_000, 40_000, 1_000_000)}
+PAIRWISE = 10_000  # items up to which the pairs of one query are visited
 
 
 def problem_of(X, y, qid, loss, kernel="linear"):
@@ -84,8 +90,44 @@ def path(scale):
     return compare(f"path, rbf, logistic loss, {len(problem.prefs):,} preferences", n, ours)
 
 
+def proven(answer):
+    """The relative gap of a fitted model between the bounds moved outwards by their errors."""
+    certificate = answer.certificate_
+    return (certificate.primal - certificate.dual) / certificate.primal
+
+
+def pair_by_pair(fit):
+    """A fit that visits every pair."""
+    before, logistic_sums.CROSSOVER = logistic_sums.CROSSOVER, np.inf
+    try:
+        return fit()
+    finally:
+        logistic_sums.CROSSOVER = before
+
+
+def one_query(scale):
+    """All pairs of one query, without ties and in five grades, with the default lambda."""
+    for n in ONE_QUERY[scale]:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, 20))
+        score = X @ rng.normal(size=20) / 2 + rng.logistic(size=n)
+        for levels in (n, 5):
+            y = np.floor(levels / n * score.argsort().argsort())
+            fit = lambda: rb.RankSVM(kernel="linear", loss="logistic").fit(X, y)  # noqa: B023
+            peers = {"pair by pair": lambda: pair_by_pair(fit)} if n <= PAIRWISE else None  # noqa: B023
+            m = len(rb.Preferences.from_scores(y))
+            what = f"fit, linear, logistic loss, {m:,} preferences of one query, {levels:,} levels"
+            measures = {
+                "gap": gap,
+                "proven gap": proven,
+                "peak memory, GB": lambda _: peak_memory(),
+            }
+            yield from compare(what, n, fit, peers, measures)
+
+
 def rows(scale, peers):
     """All rows."""
+    yield from one_query(scale)
     yield from linear(scale)
     for n, size in DIFFERENCES[scale]:
         yield from beside_scikit_learn(n, size)

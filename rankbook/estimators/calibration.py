@@ -30,6 +30,7 @@ from ..metrics.probabilities import (
 from ..metrics.queries import UndefinedMetric, as_judged
 from ..preferences.events import features_of
 from ..preferences.graph import Preferences
+from ..preferences.sums import loss_of, total_weight
 
 
 # %% ../../nbs/estimators/calibration.ipynb #ca07
@@ -69,8 +70,6 @@ def sigmoid_link(difference, weight, count):
 
     The weights (m,) have mean 1 and represent `count` preferences.
     """
-    from scipy.optimize import brentq
-
     size = np.abs(difference)
     if not size.any():
         return Sigmoid(0.0)
@@ -78,7 +77,30 @@ def sigmoid_link(difference, weight, count):
     with np.errstate(over="ignore"):
         unit = np.clip(difference / scale, -1e6, 1e6)
     pull, target = weight * unit, (count + 1) / (count + 2)
-    slope_of = lambda slope: pull @ (target - expit(slope * unit))  # decreases in the slope
+    return sigmoid_at_root(lambda slope: pull @ (target - expit(slope * unit)), scale)
+
+
+def sigmoid_of_all(prefs, score, count):
+    """The sigmoid of maximum likelihood for all preferences of a graph of scores.
+
+    O(n) time for each of about 20 slopes, see :mod:`rankbook.preferences.logistic_sums`.
+    """
+    from ..preferences.logistic_sums import CountedLogistic  # compiled code
+
+    middle = score.max() / 2 + score.min() / 2
+    scale = float(np.abs(score - middle).max()) / 4
+    if scale == 0:
+        return Sigmoid(0.0)
+    unit, summed = (score - middle) / scale, loss_of(prefs, CountedLogistic)
+    missed = float(unit @ summed.full_score_gradient()) / (count + 2)
+    gradient = lambda slope: summed.evaluate(slope * unit).score_gradient
+    return sigmoid_at_root(lambda slope: float(unit @ gradient(slope)) - missed, scale)
+
+
+def sigmoid_at_root(slope_of, scale):
+    """The sigmoid whose slope, times the scale, is the root of a decreasing function."""
+    from scipy.optimize import brentq
+
     if slope_of(0.0) <= 0:
         return Sigmoid(0.0)
     high = 1.0
@@ -123,7 +145,8 @@ def calibrate(
         "sigmoid" fits one slope. "isotonic" fits any increasing function and needs about a thousand
         preferences or more.
     random_state : None, int, numpy Generator or RandomState, default None
-        Seed for drawing a million preferences if there are more; None stands for seed 0.
+        Seed for drawing a million preferences if there are more, unless a sigmoid is fitted to
+        grades; None stands for seed 0.
 
     Returns
     -------
@@ -146,7 +169,9 @@ def calibrate(
     Notes
     -----
     A tie given as two opposite preferences counts as half a win for each item. A preference of
-    weight 7 counts as 7 equal preferences. O(m log m) for m preferences, at most a million.
+    weight 7 counts as 7 equal preferences. O(m log m) for m preferences, at most a million. For
+    more preferences of grades, "sigmoid" uses all of them, in O(n) time for n items if queries are
+    large.
 
     References
     ----------
@@ -170,6 +195,15 @@ def calibrate(
     seed = as_seed(random_state)
     prefs, score = as_judged(y_true, y_score, qid, sample_weight)
     pairs = NumberedPairs(unit_weighted(prefs))
+    tops = (prefs.better_weight, prefs.worse_weight) if prefs.is_counted else (prefs.weight,)
+    tops = [1.0 if top is None else top.max() for top in tops]
+    if method == "sigmoid" and pairs.is_counted and pairs.total > MAX_PAIRS:
+        if not (total := total_weight(pairs.prefs)) > 0:
+            raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
+        with np.errstate(over="ignore"):
+            count = np.clip(total * np.prod(tops), pairs.total, 1 / EPS)
+            reach = min(np.ptp(score), LARGEST)
+        return checked_link(sigmoid_of_all(pairs.prefs, score, count), reach)
     if pairs.total <= MAX_PAIRS:
         numbers = np.arange(pairs.total)
     else:
@@ -178,13 +212,16 @@ def calibrate(
     if not weight.size:
         raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
     d = np.clip(differences(score, better, worse), -LARGEST, LARGEST)
-    tops = (prefs.better_weight, prefs.worse_weight) if prefs.is_counted else (prefs.weight,)
     with np.errstate(over="ignore"):  # weights may be large counts of votes
-        total = weight.sum() * np.prod([1.0 if top is None else top.max() for top in tops])
+        total = weight.sum() * np.prod(tops)
     count = np.clip(total, weight.size, 1 / EPS)
     fit_link = sigmoid_link if method == "sigmoid" else isotonic_link
-    link = fit_link(d, weight / weight.mean(), count)
-    if d.any() and not link.probability(np.abs(d).max()) > 0.5:
+    return checked_link(fit_link(d, weight / weight.mean(), count), np.abs(d).max())
+
+
+def checked_link(link, reach):
+    """Return a link; warn if it gives 1/2 at the largest difference `reach`, unless that is 0."""
+    if reach > 0 and not link.probability(reach) > 0.5:
         warn("y_score orders most preferences wrongly, so all probabilities are 1/2.")
     return link
 
@@ -370,7 +407,8 @@ class PairProbabilities:
             "sigmoid" fits one slope. "isotonic" fits any increasing function and needs about a
             thousand preferences or more.
         random_state : None, int, numpy Generator or RandomState, default None
-            Seed for drawing a million preferences if there are more; None stands for seed 0.
+            Seed for drawing a million preferences if there are more, unless a sigmoid is fitted to
+            grades; None stands for seed 0.
 
         Returns
         -------

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.jit import inner, njit
 from ..base.ownership import writable
-from .sums import CountedLoss, Sums
+from .sums import CROSSOVER, CountedLoss, Sums
 
 # %% ../../nbs/preferences/logistic_sums.ipynb #lo005
 WIDEST = 600.0  # range of scores in a query up to which exponentials are divided
@@ -209,11 +209,12 @@ class LogisticPair:
         Largest imaginary part b of the strip in which `bound` holds.
     steepest : float
         Largest second derivative.
-    is_linear_far : bool
-        Whether the function is 0 for d > FAR and -d for d < -FAR, up to exp(-FAR).
+    far : (float, float) or None
+        Numbers such that the function is 0 for d > FAR, and first + second d for d < -FAR, up to
+        2 exp(-FAR); None for a function without them.
     """
 
-    strip, is_linear_far, steepest = 2.8, True, 0.25
+    strip, steepest, far = 2.8, 0.25, (0.0, -1.0)
 
     def value(self, d, order):
         """Compute the derivative of order 0, 1 or 2 at differences d of any shape."""
@@ -500,11 +501,11 @@ class Windows:
         return np.bincount(self.items, np.repeat(self.sign, sizes) * values, n)
 
 
-def far_sums(scores, better, worse, edges, gradient):
+def far_sums(far, scores, better, worse, edges, gradient):  # noqa: PLR0913
     """Add pairs of panels that are neither equal nor adjacent to `gradient` (n,), for one query.
 
-    Returns their loss, and bounds on its error and on the sum of the errors of the gradient.
-    O(n log n).
+    `far` is as in :class:`LogisticPair`. Returns their loss, and bounds on its error and on the sum
+    of the errors of the gradient. O(n log n).
     """
     from .counting import merge_tree, query_losses
 
@@ -514,15 +515,17 @@ def far_sums(scores, better, worse, edges, gradient):
     tape = np.empty((size, 2), np.int32), np.empty(size, np.int32)
     panels = np.floor(scores / FAR)
     found, totals = query_losses(panels, better, worse, edges, nodes, shape, *tape)
-    gradient += found
+    gradient -= far[1] * found
     middle = scores.min() / 2 + scores.max() / 2
     reach, steps = float(np.abs(scores - middle).max()), 2 * scores.size.bit_length() + 16
-    slope_error = 2 * steps * UNIT * float(totals[1])
-    return -float((found * (scores - middle)).sum()), reach * slope_error, slope_error
+    loss = far[0] * float(totals[1]) + far[1] * float((found * (scores - middle)).sum())
+    slope_error = 2 * steps * UNIT * abs(far[1]) * float(totals[1])
+    error = reach * slope_error + steps * UNIT * abs(far[0]) * float(totals[1])
+    ends = 2 * math.exp(-FAR) * float(better.sum() * worse.sum())
+    return loss, error + ends, slope_error + 2 * ends
 
 
 # %% ../../nbs/preferences/logistic_sums.ipynb #ci17
-CROSSOVER = 1 << 19  # pairs of a query
 DIRECT = 2**13 * UNIT  # relative error of a sum that is computed pair by pair
 
 
@@ -558,7 +561,7 @@ class QuerySums:
             if np.ptp(own[0] / 2) <= half * (MOST_CELLS - 1):
                 cells.append((q, part, Cells(self.pair, half, *own)))
                 queries = np.union1d(queries, starts[q] + cells[-1][2].starts)
-            elif self.pair.is_linear_far:
+            elif self.pair.far is not None:
                 windows = Windows(own[0], own[3])
                 near = (each[windows.items] for each in own[:3])
                 near = QuerySums(self.pair, *near, windows.edges, windows.starts, self.coarse)
@@ -582,13 +585,11 @@ class QuerySums:
             loss, *error = one.evaluate(gradient[part])
             losses[q], errors[:, q] = losses[q] + loss, error
         for q, part, own, windows, near in wide:
-            loss, *error = far_sums(*own, gradient[part])
+            loss, *error = far_sums(self.pair.far, *own, gradient[part])
             others, bent, rest = near.by_query()
             losses[q] += loss + windows.sign @ others
             gradient[part] += windows.combine(bent, own[0].size)
-            ends = math.exp(-FAR) * float(own[1].sum() * own[2].sum())
-            errors[:, q] = np.add(error, rest.sum(axis=1)) + [ends, 2 * ends]
-            errors[:, q] += 4 * DIRECT * np.abs(others).sum()
+            errors[:, q] = np.add(error, rest.sum(axis=1)) + 4 * DIRECT * np.abs(others).sum()
         if cells or wide:
             errors += DIRECT * np.add.reduceat([[1], [2]] * sizes, first, axis=1)
             errors += DIRECT * np.abs(losses)
@@ -640,6 +641,11 @@ class CountedPairs(CountedLoss):
     def __init__(self, pair, prefs):
         super().__init__(prefs)
         self.pair, self.starts = pair, np.searchsorted(self.edges, self.queries)
+
+    def by_query(self, scores):
+        """Compute the loss (Q,) of each query at scores (n,)."""
+        s = np.asarray(scores, dtype=np.float64)[self.order]
+        return QuerySums(self.pair, s, *self._layout).by_query()[0]
 
     @property
     def _layout(self):
@@ -698,13 +704,6 @@ class CountedLogistic(CountedPairs):
         return H
 
 
-def has_large_query(prefs):
-    """Return whether a query of the full graph of scores has more than CROSSOVER pairs."""
-    _, level, query = prefs.levels
-    first = np.flatnonzero(np.r_[True, query[1:] != query[:-1]])
-    return bool((np.add.reduceat(level - query, first) > CROSSOVER).any())
-
-
 # %% ../../nbs/preferences/logistic_sums.ipynb #ci21
 PAIRS = 1 << 18  # that are in memory at a time
 
@@ -734,12 +733,13 @@ class StatedPair:
         Function of an array of differences and of an order, 0, 1 or 2: a derivative of that order.
     strip, steepest : float > 0
         The second derivative is at most `steepest` at x + iy for all |y| <= strip.
+    far : (float, float), optional
+        As in :class:`LogisticPair`.
     """
 
-    is_linear_far = False
-
-    def __init__(self, value, strip, steepest):
+    def __init__(self, value, strip, steepest, far=None):
         self.value, self.strip, self.steepest = value, min(strip, 10.0), steepest
+        self.far = far
 
     def bound(self, x):
         """Bound the second derivative at distances x in the strip."""

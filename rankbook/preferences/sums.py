@@ -577,6 +577,18 @@ def loss_of(prefs, counted=CountedLoss):
     return SummedLoss([counted(part) for part in level_parts(prefs)], prefs.n_items)
 
 
+CROSSOVER = 1 << 21  # pairs of a query, above which smooth losses are interpolated
+
+
+def has_large_query(prefs):
+    """Return whether a query of the full graph of scores has more than CROSSOVER pairs. O(n)."""
+    if not prefs.is_counted or len(prefs) <= CROSSOVER:
+        return False
+    _, level, query = prefs.levels
+    first = np.flatnonzero(np.r_[True, query[1:] != query[:-1]])
+    return bool((np.add.reduceat(level - query, first) > CROSSOVER).any())
+
+
 def weighs_nothing(prefs):
     """Return whether every preference has weight 0, without listing counted pairs."""
     if not prefs.is_counted:

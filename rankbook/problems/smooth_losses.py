@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..preferences.graph import item_sums
-from ..preferences.sums import Sums, TargetLoss, loss_of
+from ..preferences.sums import Sums, TargetLoss, has_large_query, loss_of
 from .losses import Loss, require_array, require_graph
 
 
@@ -334,13 +334,12 @@ class SmoothPairLoss(Loss):
             from ..preferences.logistic_sums import CountedLogistic  # compiled code
 
             return loss_of(prefs, CountedLogistic)
-        if self._is_stated and prefs.is_counted:
-            from ..preferences.logistic_sums import CountedPairs, StatedPair, has_large_query
+        if self._is_stated and prefs.is_counted and has_large_query(prefs):
+            from ..preferences.logistic_sums import CountedPairs, StatedPair  # compiled
 
-            if has_large_query(prefs):
-                check_at_zero(self.rule, np.array([getattr(self.rule, "margin", 1.0)]))
-                pair = StatedPair(partial(by_difference, self.rule), *self.rule.strip)
-                return loss_of(prefs, partial(CountedPairs, pair))
+            check_at_zero(self.rule, np.array([getattr(self.rule, "margin", 1.0)]))
+            pair = StatedPair(partial(by_difference, self.rule), *self.rule.strip)
+            return loss_of(prefs, partial(CountedPairs, pair))
         sums = PairSums(self.rule, prefs)
         if type(self.rule) is not Logistic:
             check_at_zero(self.rule, sums.shortfall(np.zeros(prefs.n_items)))

@@ -20,6 +20,7 @@ from ..base.types import Problem, SolverLike
 from ..base.validation import as_choice, as_flag, as_positive
 from ..kernels.items import occurring
 from ..kernels.linear_map import BLOCK, LARGEST_MATRIX, VECTORS
+from ..preferences.sums import CROSSOVER, has_large_query
 from .plugins import (
     AT_RUN_TIME,
     get_solver,
@@ -344,7 +345,8 @@ def seconds_of(solver: str, work: Work) -> float:
 # %% ../../nbs/registry/choice.ipynb #ch023
 MEASURED = "hinge", "squared"  # losses for which the solvers were timed
 SMOOTH = {  # seconds of one solution with another loss
-    "visited": 1.5e-7,  # for each preference of the logistic loss, less if grades have few levels
+    "visited": 5e-8,  # for each preference of the logistic loss, unless queries are large
+    "interpolated": 1e-5,  # for each item of large queries and the logistic loss
     "listed": 1e-6,  # for each preference of a list, or of a loss of your own
     "sorted": 5e-8,  # for each of the n log n steps that sort the items of Plackett-Luce
     "entry": 7e-8,  # for each stored entry of linear items
@@ -366,14 +368,18 @@ OTHERS = {  # seconds of one solution and of a path
 def seconds_of_smooth(problem: Any) -> float:
     """Predicted seconds of one solution with a smooth loss.
 
-    The logistic loss visits each preference and a loss of your own lists them; Plackett-Luce sorts
-    the items. With a kernel, its matrix is factored for fewer than FROM items, and multiplied for
-    more.
+    The logistic loss visits each preference, or interpolates for each item of a large query; a loss
+    of your own lists the preferences; Plackett-Luce sorts the items. With a kernel, its matrix is
+    factored for fewer than FROM items, and multiplied for more.
     """
     n, kind = problem.n_items, "sorted" if problem.loss.takes_orders else "listed"
     if kind == "listed" and problem.prefs.is_counted and problem.loss.name == "logistic":
         kind = "visited"
     seconds = SMOOTH[kind] * (n * np.log2(n + 1) if kind == "sorted" else problem.n_preferences)
+    if kind == "visited" and problem.n_preferences > CROSSOVER:
+        levels = getattr(problem.prefs, "levels", None)
+        if levels is None or has_large_query(problem.prefs):
+            seconds = min(seconds, SMOOTH["interpolated"] * n)
     if not problem.is_factored:
         return seconds + (SMOOTH["cube"] * n**3 if n < FROM else SMOOTH["square"] * n**2)
     entries = problem.X.nnz if problem.storage == "csr" else n * problem.X.shape[1]

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import entr
+from scipy.special import entr, expit
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
@@ -184,9 +184,11 @@ def test_many_counted_preferences_are_drawn_and_not_listed(monkeypatch):
     whole = rb.calibrate(prefs, f).slope
     assert not prefs.is_listed
     monkeypatch.setattr(calibration, "MAX_PAIRS", 20_000)
-    some = [rb.calibrate(prefs, f, random_state=seed).slope for seed in (None, 0, 1)]
+    assert rb.calibrate(prefs, f).slope == pytest.approx(whole, rel=1e-9)  # none are drawn
+    links = [rb.calibrate(prefs, f, method="isotonic", random_state=seed) for seed in (None, 0, 1)]
+    some = [float(link.probability(0.7)) for link in links]
     assert not prefs.is_listed and some[0] == some[1] != some[2]
-    assert np.allclose(some, whole, rtol=0.05)
+    assert np.allclose(some, expit(0.7 * whole), rtol=0.1)
     weighted = prefs.item_weighted(RNG.integers(0, 3, 900))
     listed = rb.Preferences(weighted.better, weighted.worse, 900, weight=weighted.weight)
     monkeypatch.undo()
@@ -455,3 +457,17 @@ def test_an_error_about_names_of_features_names_the_side():
     scaled = ScaledModel(inner, np.zeros(d), np.ones(d), list(table.columns))
     with pytest.raises(ValueError, match="^b has the columns"):
         scaled.predict_pair_proba(table, turned)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_sigmoid_of_many_grades_uses_all_pairs(monkeypatch, weighted):
+    rng = np.random.default_rng(0)
+    y = np.round(rng.normal(size=300), 1)
+    f, weight = 2 * y + 3 * rng.normal(size=300), rng.uniform(1, 3, 300) if weighted else None
+    expected = rb.calibrate(y, f, sample_weight=weight)
+    monkeypatch.setattr(calibration, "MAX_PAIRS", 1000)
+    found = rb.calibrate(y, f, sample_weight=weight)
+    assert found.slope == pytest.approx(expected.slope, rel=1e-9)
+    assert rb.calibrate(y, np.zeros(300)).slope == 0
+    with pytest.warns(UserWarning, match="orders most preferences wrongly"):
+        assert rb.calibrate(y, -f).slope == 0

@@ -9,8 +9,9 @@ from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
 import rankbook as rb
-from rankbook.metrics import brier_score, by_query, log_loss, reliability
+from rankbook.metrics import brier_score, by_query, log_loss, probabilities, reliability
 from rankbook.metrics.probabilities import NumberedPairs, Sigmoid
+from rankbook.preferences import logistic_sums, sums
 
 
 def sample(seed, n=60):
@@ -198,3 +199,38 @@ def test_the_log_loss_of_many_pairs_is_the_objective_of_the_logistic_loss():
     total = sum(part.sum() for *_, part in NumberedPairs(prefs).blocks())
     expected = as_loss("logistic").summed(prefs).evaluate(f).loss / total
     assert len(prefs) > 3_000_000 and log_loss(prefs, f) == pytest.approx(expected, rel=1e-12)
+
+
+def interpolate_all(monkeypatch):
+    """Make queries of a few pairs large."""
+    for module, name in (
+        (sums, "CROSSOVER"),
+        (logistic_sums, "CROSSOVER"),
+        (probabilities, "MANY"),
+    ):
+        monkeypatch.setattr(module, name, 5)
+
+
+@pytest.mark.parametrize("metric", [brier_score, log_loss])
+@pytest.mark.parametrize("unit", [1.0, 100.0])
+@pytest.mark.parametrize("weights", ["none", "items", "levels"])
+def test_interpolated_sums_are_those_of_the_pairs(monkeypatch, metric, unit, weights):
+    rng = np.random.default_rng(0)
+    y, qid, f = np.round(rng.normal(size=400)), np.arange(400) % 2, unit * rng.normal(size=400)
+    table = {(1.0, 0.0): 3.0, (2.0, -1.0): 0.0} if weights == "levels" else None
+    prefs = rb.Preferences.from_scores(y, qid, level_weight=table)
+    if weights == "items":
+        prefs = prefs.item_weighted(rng.uniform(0, 2, 400))
+    expected = metric(prefs, f, link=Sigmoid(1.5))
+    interpolate_all(monkeypatch)
+    found = metric(prefs, f, link=Sigmoid(1.5))
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_interpolated_sums_by_query(monkeypatch):
+    rng = np.random.default_rng(1)
+    y, qid, f = rng.normal(size=300), rng.integers(0, 5, 300), rng.normal(size=300)
+    score = lambda: by_query(log_loss, y, f, qid)
+    expected = score()
+    interpolate_all(monkeypatch)
+    assert np.allclose(score(), expected, rtol=1e-10)

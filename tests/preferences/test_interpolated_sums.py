@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import rankbook as rb
-from rankbook.preferences import logistic_sums
+from rankbook.preferences import logistic_sums, sums
 from rankbook.preferences.logistic_sums import DIRECT, CountedLogistic
+from rankbook.problems.smooth_losses import PairSums, SmoothPairLoss
 
 EXTENDED = np.longdouble
 
@@ -96,3 +97,92 @@ def test_errors_are_within_their_bounds_in_many_cases(few, monkeypatch, cells, s
     first = round(10_000 * (share > 0.1) + 5_000 * (cells > 41))
     for seed in range(first, first + 5_000):
         check_case(seed)
+
+
+@extended
+def test_losses_far_below_the_number_of_pairs_keep_their_digits(few):
+    """The bound stays small relative to the loss of data that are nearly all in order."""
+    f = np.sort(np.random.default_rng(0).uniform(0, 60, 400))
+    ones = np.ones(400)
+    found = CountedLogistic(rb.Preferences.from_scores(np.arange(400) // 40)).evaluate(f)
+    loss, *_ = all_pairs(f, np.arange(400) // 40, ones, ones, ones)
+    assert abs(found.loss - loss) <= found.error < 1e-10 * loss < 1e-11 * 72_000
+
+
+def test_small_queries_state_no_error():
+    prefs = rb.Preferences.from_scores(np.arange(300) % 7)
+    found = CountedLogistic(prefs).evaluate(np.random.default_rng(0).normal(size=300))
+    assert found.error == found.slope_error == 0
+
+
+@pytest.mark.parametrize("storage", ["array", "blocks"])
+def test_certificates_include_the_error(few, storage):
+    """The interval of the minimum contains the minimum of the sums pair by pair."""
+    rng = np.random.default_rng(1)
+    X, y, qid = rng.normal(size=(240, 3)), rng.normal(size=240), np.repeat([1, 2], 120)
+    if storage == "blocks":
+        parts = [rb.Block(X[i : i + 120], y[i : i + 120], qid[i : i + 120]) for i in (0, 120)]
+        problem = rb.BlockRankSVMProblem(rb.Blocks(parts), loss="logistic")
+    else:
+        prefs = rb.Preferences.from_scores(y, qid)
+        problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss="logistic")
+    proof = rb.solve(problem, 10.0).certificate
+    logistic_sums.CROSSOVER = 1 << 21  # the fixture restores it
+    listed = rb.Preferences.from_scores(y, qid)
+    exact = rb.RankSVMProblem(
+        X, rb.Preferences(listed.better, listed.worse, 240), "linear", loss="logistic"
+    )
+    best = rb.solve(exact, 10.0)
+    assert proof.dual <= best.certificate.primal and best.certificate.dual <= proof.primal
+    assert proof.rounding > 0 and proof.relative_gap < 1e-8
+    assert proof.radius < (2 * (proof.gap + 1e-12 * proof.primal) / 10) ** 0.5
+
+
+class Hyperbola:
+    name, margin, strip = "hyperbola", 0.5, (0.8, 0.5 * 0.36**-1.5)
+
+    def value(self, t):
+        return np.hypot(1.0, t) / 2 + t / 2
+
+    def derivative(self, t):
+        return 0.5 + t / np.hypot(1.0, t) / 2
+
+    def second_derivative(self, t):
+        return 0.5 * np.hypot(1.0, t) ** -3.0
+
+    def conjugate(self, a):
+        inside = np.clip(a, 0.0, 1.0)
+        return np.where(a == inside, -np.sqrt(inside * (1 - inside)), np.inf)
+
+
+@pytest.mark.parametrize("weights", ["none", "items", "levels"])
+@pytest.mark.parametrize("unit", [0.1, 3.0, 1000.0])
+def test_losses_of_users_are_those_of_the_list(few, monkeypatch, weights, unit):
+    monkeypatch.setattr(sums, "CROSSOVER", 5)
+    rng = np.random.default_rng(2)
+    y, qid = rng.integers(0, 4, 200).astype(float), rng.integers(0, 2, 200)
+    table = {(3.0, 1.0): 2.0, (2.0, 1.0): 0.0} if weights == "levels" else None
+    prefs = rb.Preferences.from_scores(y, qid, level_weight=table)
+    if weights == "items":
+        prefs = prefs.item_weighted(rng.uniform(0, 2, 200), rng.uniform(0, 2, 200))
+    f, v = unit * rng.normal(size=200), rng.normal(size=200)
+    counted = SmoothPairLoss(Hyperbola()).summed(prefs)
+    assert not prefs.is_listed
+    found, listed = counted.evaluate(f), PairSums(Hyperbola(), prefs)
+    expected = listed.evaluate(f)
+    rounding = 1e-12 * abs(expected.loss)
+    assert abs(found.loss - expected.loss) <= found.error + rounding
+    assert abs(found.margin - expected.margin) <= 1e-11 * (1 + unit) * expected.loss
+    difference = np.abs(found.score_gradient - expected.score_gradient).sum()
+    assert difference <= found.slope_error + rounding
+    bent = listed.curvature(expected.bands, v)
+    assert np.allclose(counted.curvature(found.bands, v), bent, atol=1e-6 * np.abs(bent).max())
+    assert counted.excess(f, 0.1) >= listed.excess(f, 0.1)
+
+
+@pytest.mark.parametrize("strip", [(1.0,), (1.0, -1.0), (np.inf, 1.0), "wide"])
+def test_a_strip_is_two_positive_numbers(strip):
+    loss = Hyperbola()
+    loss.strip = strip
+    with pytest.raises(ValueError, match="strip"):
+        SmoothPairLoss(loss)
