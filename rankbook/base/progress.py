@@ -59,8 +59,19 @@ def telling_compilation(who):
         print(f"rankbook: {text}", file=sys.stderr, flush=True)
 
 
-# List with the frame of the main thread that waits for a call, emptied afterwards: event loops keep
-# copies of a context, and these must not keep the caller's objects.
+def numba_threads():
+    """Number of threads that numba would use when called by this thread."""
+    numba = sys.modules.get("numba")
+    if numba is None:
+        return int(os.environ.get("NUMBA_NUM_THREADS", sys.maxsize))
+    has_begun = getattr(sys.modules.get("numba.np.ufunc.parallel"), "_is_initialized", False)
+    # asking numba would start its threads, after which a process must not fork
+    return numba.get_num_threads() if has_begun else numba.config.NUMBA_NUM_THREADS
+
+
+# List with the frame of the main thread that waits for a call, and the number of threads that it
+# allows, emptied afterwards: event loops keep copies of a context, and these must not keep the
+# caller's objects.
 WAITING = ContextVar("WAITING", default=())
 
 
@@ -83,7 +94,7 @@ def interruptible(function: Function) -> Function:
             return function(*args, **options)
         outcome, context, running = [], copy_context(), threading.Lock()
         running.acquire()
-        waiting = [sys._getframe(1)]
+        waiting = [sys._getframe(1), numba_threads()]
         context.run(WAITING.set, waiting)
 
         def work(mark):

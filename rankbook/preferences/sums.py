@@ -219,11 +219,15 @@ class CountedLoss(TargetLoss):
         return below.astype(float), above.astype(float)
 
     @cached_property
-    def nodes(self):
-        """The merging of levels, see :func:`rankbook.preferences.counting.merge_tree`."""
-        from .counting import merge_tree
+    def tree(self):
+        """The merging of levels in pieces, and the length of the tape.
 
-        return as_read_only(merge_tree(self.edges, np.searchsorted(self.edges, self.queries)))
+        See :func:`rankbook.preferences.counting.tree_pieces`.
+        """
+        from .counting import merge_tree, tree_pieces
+
+        nodes = merge_tree(self.edges, np.searchsorted(self.edges, self.queries))
+        return tree_pieces(writable(self.edges), nodes), int((nodes[:, 2] - nodes[:, 0]).sum())
 
     def evaluate(self, scores, derivative):
         """Compute the :class:`Sums` of a :class:`Derivative` at scores (n,)."""
@@ -236,11 +240,12 @@ class CountedLoss(TargetLoss):
             return Sums(loss, a * total, a * a * total, gradient, 1.0, bands)
         from .counting import query_losses
 
-        size = int((self.nodes[:, 2] - self.nodes[:, 0]).sum())
+        stages, size = self.tree
         tape, items = np.empty((size, 2), np.int32), np.empty(size, np.int32)
         score_gradient, totals = query_losses(
             scores[self.order],
-            *(writable(part) for part in (self.better, self.worse, self.edges, self.nodes)),
+            *(writable(part) for part in (self.better, self.worse)),
+            stages,
             derivative.numbers,
             tape,
             items,
@@ -265,8 +270,8 @@ class CountedLoss(TargetLoss):
             (lower, upper), sums = self._opponents(), self._others(worse * v, better * v)
             own = v * (better * lower + worse * upper)
             return self._by_item(slope * (own - better * sums[0] - worse * sums[1]))
-        parts = (writable(part) for part in (self.better, self.worse, self.nodes))
-        return self._by_item(block_curvature(v[self.order], *parts, *bands))
+        parts = (writable(part) for part in (self.better, self.worse))
+        return self._by_item(block_curvature(v[self.order], *parts, self.tree[0], *bands))
 
     def full_score_gradient(self):
         """Compute P' c, the score gradient (n,) of all preferences with a = c. O(n)."""
