@@ -5,6 +5,8 @@
 # %% ../../nbs/kernels/double_double.ipynb #c003
 import numpy as np
 
+from ..base.threads import in_threads
+
 
 # %% ../../nbs/kernels/double_double.ipynb #c005
 def two_sum(a, b):
@@ -86,9 +88,12 @@ def from_item(K, j, numbers=1 << 16):
     blocks of about `numbers` entries, so that temporary arrays stay in the processor's cache.
     """
     column, corner, rows = -K[[j]], (K[j, j], 0.0), max(1, numbers // len(K))
-    for i in range(0, len(K), rows):
+
+    def measure(i):
         block = K[i : i + rows]
         block[:] = sum(add(two_sum(block, column), add(corner, (-block[:, [j]], 0.0))))
+
+    in_threads(measure, range(0, len(K), rows), 5e-9 * K.size)
     return K
 
 
@@ -103,9 +108,12 @@ def poly_from_item(X, Y, z, gamma, degree, coef0, rows=64):
     U, V, Z = shifted(X), shifted(Y), slices(z[None])
     s, right = add(times(Z, Z), (coef0, 0.0)), times(Z, V)
     out = np.empty((len(X), len(Y)))
-    for i in range(0, len(X), rows):
+
+    def fill(i):
         u = [part[i : i + rows] for part in U]
         out[i : i + rows] = _second_difference(s, times(u, Z), right, times(u, V), degree)
+
+    in_threads(fill, range(0, len(X), rows), 2e-8 * out.size * degree)
     return out
 
 

@@ -11,6 +11,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import require_memory, solvable
 from ..base.ownership import SetOnce
 from ..base.progress import interruptible
+from ..base.threads import in_threads
 from ..base.types import KernelLike
 from ..base.validation import (
     as_count,
@@ -23,8 +24,10 @@ from ..base.validation import (
 from .double_double import from_item, poly_from_item
 from .items import products
 
-
 # %% ../../nbs/kernels/kernel.ipynb #c005
+ENTRIES = 1 << 17  # of a kernel matrix, computed while they stay in the processor's cache
+
+
 def rbf_matrix(X, Y, gamma, exponential=np.exp):
     """Compute exp(-gamma |x - y|^2) from differences, so that equal rows give exactly 1.
 
@@ -32,9 +35,16 @@ def rbf_matrix(X, Y, gamma, exponential=np.exp):
     """
     from scipy.spatial.distance import cdist
 
-    K = cdist(X, Y, "sqeuclidean")
-    K *= -gamma
-    return exponential(K, out=K)
+    X, Y = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, Y))
+    K, rows = np.empty((len(X), len(Y))), max(1, ENTRIES // max(1, len(Y)))
+
+    def fill(i):
+        block = cdist(X[i : i + rows], Y, "sqeuclidean", out=K[i : i + rows])
+        block *= -gamma
+        exponential(block, out=block)
+
+    in_threads(fill, range(0, len(X), rows), 4e-10 * K.size * (4 + X.shape[1]))
+    return K
 
 
 # %% ../../nbs/kernels/kernel.ipynb #c009
@@ -303,13 +313,20 @@ class Kernel(SetOnce):
                 K = rbf_matrix(X, X, gamma, np.expm1) if self.name == "rbf" else self.gram(X)
                 K = from_item(K, (K.diagonal() - 2 * K.mean(axis=1)).argmin())
             K = _finite_gram(K, self)
-        for i in range(0, len(K), rows):
+
+        def symmetrise(i):
             K[i : i + rows, i:] = (K[i : i + rows, i:] + K[i:, i : i + rows].T) / 2
             K[i:, i : i + rows] = K[i : i + rows, i:].T
-        mean = K.mean(axis=1)
-        for i in range(0, len(K), rows):
+
+        def centre(i):
             K[i : i + rows] -= mean[i : i + rows, None] + mean
-        K += mean.mean()
+            K[i : i + rows] += shift
+
+        blocks = range(0, len(K), rows)
+        in_threads(symmetrise, blocks, 2e-9 * K.size)
+        mean = K.mean(axis=1)
+        shift = mean.mean()
+        in_threads(centre, blocks, 1e-9 * K.size)
         return K
 
     def __repr__(self) -> str:

@@ -302,8 +302,9 @@ def tree_pieces(edges, nodes):
 
     Returns
     -------
-    list of lists of Piece
-        The pieces of a list are independent of each other and need those of the lists before.
+    list of (list of Piece, int)
+        The pieces of a list are independent of each other and need those of the lists before. The
+        number is about the number of steps of a sweep.
 
     Notes
     -----
@@ -333,7 +334,9 @@ def tree_pieces(edges, nodes):
         for stage, parts in ((-1, LOWER), (-1, UPPER), (0, MERGE)):
             stages[2 * level + stage].append(Piece(edges[:1], node[None], start, parts))
         start += end - begin
-    return stages
+    lengths = [int(tape[-1] + edges[-1])]
+    lengths += [sum(node[0, 2] - node[0, 0] for _, node, *_ in stage) // 2 for stage in stages[1:]]
+    return list(zip(stages, lengths))
 
 
 # %% ../../nbs/preferences/counting.ipynb #pc04
@@ -389,7 +392,7 @@ def query_losses(scores, better, worse, stages, shape, tape, items):
     better, worse : ndarrays of shape (n,)
         Weights >= 0 of the items as the better and as the worse one. The weight of a preference is
         the product of the two; preferences of weight 0 are ignored.
-    stages : list of lists of Piece
+    stages : list of (list of Piece, int)
         See :func:`tree_pieces`.
     shape : (low, high, slope, jump)
     tape : ndarray of shape (T, 2), int32
@@ -416,8 +419,8 @@ def query_losses(scores, better, worse, stages, shape, tape, items):
     sums = lambda piece: sum_piece(
         scores, better, worse, *piece, shape, room, gradient, tape, items
     )
-    for stage in stages:
-        found += in_threads(sums, stage, 3e-3 * len(stage))
+    for stage, length in stages:
+        found += in_threads(sums, stage, 1e-7 * length)
     with np.errstate(all="ignore"):  # like compiled code, if scores overflow
         high, low = reduce(add_parts, (totals[:3].T for totals in found))
     return gradient, np.append(high + low, max(totals[3, 0] for totals in found))
@@ -488,8 +491,8 @@ def block_curvature(v, better, worse, stages, slope, tape, items):
     """
     out = np.zeros(v.size)
     product = lambda piece: piece_curvature(v, better, worse, *piece[1:], slope, tape, items, out)
-    for stage in stages:
-        in_threads(product, stage, 3e-4 * len(stage))
+    for stage, length in stages:
+        in_threads(product, stage, 1e-8 * length)
     return out
 
 

@@ -1,0 +1,201 @@
+"""Pieces on several threads: equal results, limits, errors."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import numba
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+import rankbook as rb
+from rankbook.base import threads
+from rankbook.base.progress import interruptible
+from rankbook.base.threads import in_threads, thread_count
+from rankbook.kernels import Kernel
+from rankbook.kernels.kernel import rbf_matrix
+from rankbook.kernels.tiles import KernelTiles
+from rankbook.preferences import counting
+from rankbook.preferences.sums import SQUARED, CountedLoss, smoothed_hinge
+
+rng = np.random.default_rng(0)
+FREE = pytest.mark.skipif(thread_count() < 2, reason="one processor, or limits of one thread")
+
+
+def counted_sums(y, qid=None, **options):
+    prefs = rb.Preferences.from_scores(y, qid, **options)
+    scores, v = rng.normal(size=(2, len(y)))
+
+    def sums():
+        loss, found = CountedLoss(prefs), []
+        for derivative in (SQUARED, smoothed_hinge(0.5)):
+            at = loss.evaluate(scores, derivative)
+            found += [at.loss, at.margin, at.square, at.worst, at.score_gradient]
+            found.append(loss.curvature(at.bands, v))
+        return found
+
+    return sums
+
+
+def product(kernel, n, dtype=np.float64, columns=()):
+    X, v = rng.normal(size=(n, 3)), rng.normal(size=(n, *columns))
+    return lambda: [KernelTiles(X, kernel, True, dtype).matvec(v)]
+
+
+n = 60_000
+X, Z = rng.normal(size=(1500, 3)), rng.normal(size=(400, 3))
+PLACES = {
+    "sums over queries": counted_sums(rng.integers(0, 5, n), np.sort(rng.integers(0, n // 50, n))),
+    "sums, weights": counted_sums(rng.integers(0, 5, n), np.arange(n) // 99, query_weight="equal"),
+    "sums, one query of few levels": counted_sums(rng.integers(0, 3, n)),
+    "sums, one query without ties": counted_sums(rng.normal(size=n)),
+    "sums, a large query beside small ones": counted_sums(
+        rng.normal(size=n), np.maximum(0, np.arange(n) - n // 2) // 10
+    ),
+    "tiles": product(Kernel("rbf"), 2100),
+    "tiles, single precision": product(Kernel("rbf"), 2100, np.float32),
+    "tiles, several columns": product(Kernel("rbf"), 1600, columns=(40,)),
+    "tiles, poly": product(Kernel("poly"), 1100),
+    "rbf matrix": lambda: [rbf_matrix(X, Z, 0.3), rbf_matrix(X, Z, 0.3, np.expm1)],
+    "centred rbf matrix": lambda: [Kernel("rbf").centred_gram(X)],
+    "centred poly matrix": lambda: [Kernel("poly").centred_gram(X[:300])],
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_number_of_threads_changes_no_bit(place, monkeypatch):
+    """1, 2 and 4 threads compute the same result to the last bit."""
+    used, found = set(), []
+    monkeypatch.setattr(threads, "WORTH", 0.0)
+    begin = threads.start_new_thread
+    monkeypatch.setattr(threads, "start_new_thread", lambda *a: used.add(count) or begin(*a))
+    for count in (1, 2, 4):
+        monkeypatch.setattr(threads, "thread_count", lambda count=count: count)
+        with threadpool_limits(1):
+            found.append(PLACES[place]())
+    assert used == {2, 4}
+    for one, *others in zip(*found):
+        assert all(np.array_equal(one, other) for other in others)
+
+
+@pytest.mark.parametrize("sizes", [[7], [3, 1, 1, 9, 2], [1, 1, 30, 1], [40], [5, 4]])
+def test_pieces_of_a_tree_compute_the_sums_of_the_whole(sizes, monkeypatch):
+    """Small pieces give the sums of one piece; every level is in exactly one piece."""
+    y = np.concatenate([rng.integers(0, max(2, k // 2), k) for k in sizes])
+    prefs = rb.Preferences.from_scores(y, np.repeat(np.arange(len(sizes)), sizes))
+    scores, v = rng.normal(size=(2, len(y)))
+    found = []
+    for piece in (1000, 12, 5, 1):
+        monkeypatch.setattr(counting, "PIECE", piece)
+        loss = CountedLoss(prefs)
+        at = loss.evaluate(scores, smoothed_hinge(0.5))
+        numbers = at.loss, at.margin, at.square, at.worst
+        found.append(np.r_[numbers, at.score_gradient, loss.curvature(at.bands, v)])
+        edges = [piece.edges for piece in loss.tree[0][0][0]]
+        assert np.array_equal(np.unique(np.concatenate(edges)), loss.edges)
+        assert sum(part.size - 1 for part in edges) == loss.edges.size - 1
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-13, atol=1e-13)
+
+
+def two_threads(monkeypatch):
+    monkeypatch.setattr(threads, "thread_count", lambda: 2)
+
+
+def test_an_error_ends_the_call(monkeypatch):
+    """The error of a piece is raised, and no further piece begins."""
+    two_threads(monkeypatch)
+    begun = []
+
+    def fail(i):
+        begun.append(i)
+        time.sleep(0.01)
+        if i == 3:
+            raise ValueError("third")
+
+    with pytest.raises(ValueError, match="third"):
+        in_threads(fail, range(100), 1.0)
+    assert len(begun) < 10 and not threads.INSIDE.get()
+
+
+def test_pieces_keep_the_context(monkeypatch):
+    """NumPy's settings of errors hold in all threads, and pieces start no threads."""
+    two_threads(monkeypatch)
+    seen = set()
+
+    def overflow(i):
+        seen.add(threading.get_ident())
+        time.sleep(0.005)
+        assert threads.INSIDE.get()
+        return np.exp(np.full(3, 1e3))[0]
+
+    with np.errstate(over="ignore"):
+        assert in_threads(overflow, range(20), 1.0) == [np.inf] * 20
+    assert len(seen) == 2
+
+
+def test_threads_that_cannot_start_are_not_needed(monkeypatch):
+    """Without memory for a thread, the calling thread computes all pieces."""
+    two_threads(monkeypatch)
+
+    def refuse(*arguments):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads, "start_new_thread", refuse)
+    assert in_threads(abs, [-1, 2, -3], 1.0) == [1, 2, 3]
+
+
+def test_short_computations_start_no_threads(monkeypatch):
+    """Below WORTH the number of threads is not even asked for."""
+    monkeypatch.setattr(threads, "thread_count", lambda: pytest.fail("asked"))
+    assert in_threads(abs, [-1, 2], threads.WORTH) == [1, 2] and in_threads(abs, [-1], 9.0) == [1]
+
+
+@FREE
+def test_limits_are_respected(monkeypatch):
+    """Limits of BLAS and numba hold, also for the thread of an interruptible call."""
+    asked = interruptible(thread_count)
+    assert thread_count() == asked() >= 2
+    with threadpool_limits(1):
+        assert thread_count() == asked() == 1
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 1)
+    assert thread_count() == asked() == 1
+
+
+SET = """
+import numba
+numba.set_num_threads(1)
+from rankbook.base.threads import thread_count
+from rankbook.base.progress import interruptible
+print(thread_count(), interruptible(thread_count)())
+"""
+POOL = """
+from concurrent.futures import ProcessPoolExecutor
+from joblib import Parallel, delayed
+from rankbook.base.threads import thread_count
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1) as pool:
+        print(pool.submit(thread_count).result())
+    for backend in ("loky", "threading", "multiprocessing"):
+        print(*Parallel(2, backend=backend)([delayed(thread_count)()] * 2))
+"""
+
+
+@pytest.mark.parametrize("script, expected", [(SET, "1 1"), (POOL, "1 1 1 1 1 1 1")])
+def test_pools_and_masks(script, expected, tmp_path):
+    """Workers of pools use one thread, and so does a call after numba.set_num_threads(1)."""
+    file = tmp_path / "script.py"
+    file.write_text(script)
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == expected.split(), done.stderr
+
+
+def test_other_threads_use_one():
+    """A thread that you start may be one of many, for example of Dask."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(thread_count()))
+    thread.start()
+    thread.join()
+    assert found == [1]
