@@ -2,6 +2,9 @@
 
 Compiled loops, and NumPy's functions on large arrays, release Python's lock. A computation is split
 into pieces that depend only on the data, and the results of the pieces are combined in order.
+Products by BLAS may differ in the last digits if BLAS itself may use several threads and this
+package may not.
+
 Compiling for several threads with ``numba.njit(parallel=True)`` would take several times as long.
 """
 

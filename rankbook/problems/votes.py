@@ -15,6 +15,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import announce_time, require_memory, solvable
 from ..base.numerics import conjugate_gradients
 from ..base.progress import interruptible
+from ..base.threads import in_threads
 from ..preferences.votes import dense_ranks
 from .certificate import Certificate
 from .scale import components
@@ -638,6 +639,10 @@ def gram_of_differences(S, D, Z):
 
 
 # %% ../../nbs/problems/votes.ipynb #vo21c
+ROUND = 16  # draws that are stored at a time
+LONG = 1e-3  # seconds of a refit; shorter ones mostly wait for Python's lock
+
+
 @interruptible
 def refit_resampled(fit, votes, n_draws, seed):
     """Parameters (p, R) of refits to resampled votes, those of `fit` subtracted.
@@ -678,11 +683,15 @@ def refit_resampled(fit, votes, n_draws, seed):
             times = np.bincount(rng.integers(0, r, r), minlength=r).astype(float)
             return np.array([times @ each for each in of_unit])
 
+    moves = lambda counts: refit(problem.counted(counts), fit.lam, fit.phi, fit.w) - fit.w
     found = np.empty((problem.p, n_draws))
     seconds = n_draws * 3 * (1e-7 * len(rows) * (1 + problem.k) + 4e-10 * problem.p**3)
     with announce_time(seconds, f"the bootstrap of {n_draws:,} fits", "use method='laplace'"):
-        for column in found.T:
-            column[:] = refit(problem.counted(drawn()), fit.lam, fit.phi, fit.w) - fit.w
+        seconds *= seconds > LONG * n_draws
+        for i in range(0, n_draws, ROUND):
+            draws = [drawn() for _ in range(i, min(i + ROUND, n_draws))]
+            moved = in_threads(moves, draws, seconds * len(draws) / n_draws)
+            found[:, i : i + ROUND] = np.stack(moved, axis=1)
     return found
 
 

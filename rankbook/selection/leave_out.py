@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..base.errors import ArgumentError, a_type
+from ..base.threads import in_threads
 from ..base.validation import as_array
 from ..kernels.items import matvec
 from ..paths.spectral import WeightPath
@@ -633,20 +634,24 @@ def leave_pair_out(path, lams, query=None):
     query = np.zeros(form.n, dtype=np.intp) if query is None else query
     (n, k), Y, share = form.Y.shape, form.Y, tie_share(path, lams)
     limits = [each.limits(of) for each, of in zip(terms, share)]
-    wrong, total, rows = np.zeros((len(terms), k)), np.zeros(k), max(1, PAIRS // n)
-    for start in range(0, n, rows):  # items i in [start, stop) and j > i
-        stop = min(start + rows, n)
+    rows = max(1, PAIRS // (8 * n))
+
+    def count(start):  # pairs of items i in [start, stop) and j > i
+        stop, wrong = min(start + rows, n), np.zeros((len(terms), k))
         i, j = np.arange(start, stop)[:, None], slice(start, None)
         pairs = (np.arange(start, n) > i) & (query[i] == query[j])
         ordered = pairs[:, :, None] & (Y[start:stop, None] != Y[None, j])
-        total += ordered.sum(axis=(0, 1))
         for l, each in enumerate(terms):
             root = np.sqrt(each.inverse)
             products = [(A[start:stop] * root) @ (C[j] * root).T for A, C in each.factors]
             for c in range(k):
                 f = each.differences(products, i, j, c) * np.sign(Y[i, c] - Y[j, c])
                 f, limit = f[ordered[..., c]], limits[l][c]
-                wrong[l, c] += (f <= limit).sum() - 0.5 * (np.abs(f) <= limit).sum()
+                wrong[l, c] = (f <= limit).sum() - 0.5 * (np.abs(f) <= limit).sum()
+        return wrong, ordered.sum(axis=(0, 1))
+
+    seconds = 2e-10 * n * n * len(terms) * len(terms[0].inverse)
+    wrong, total = (sum(part) for part in zip(*in_threads(count, range(0, n, rows), seconds)))
     if not total.all():
         raise ArgumentError(
             "y has no pair of different scores to leave out",

@@ -19,6 +19,9 @@ from rankbook.kernels.kernel import rbf_matrix
 from rankbook.kernels.tiles import KernelTiles
 from rankbook.preferences import counting
 from rankbook.preferences.sums import SQUARED, CountedLoss, smoothed_hinge
+from rankbook.problems import votes
+from rankbook.selection import leave_out
+from rankbook.selection.leave_out import leave_pair_out
 
 rng = np.random.default_rng(0)
 FREE = pytest.mark.skipif(thread_count() < 2, reason="one processor, or limits of one thread")
@@ -44,6 +47,19 @@ def product(kernel, n, dtype=np.float64, columns=()):
     return lambda: [KernelTiles(X, kernel, True, dtype).matvec(v)]
 
 
+def bootstrap(n=60):
+    a, b = rng.integers(0, n, 3000), rng.integers(1, n, 3000)
+    votes = rb.Preferences(a, (a + b) % n, n_items=n)
+    board = rb.Leaderboard(method="bootstrap", n_draws=100)
+    return lambda: [board.fit(votes).table_[end].to_numpy() for end in ("low", "high")]
+
+
+def pairs_left_out(n=300):
+    X, y = rng.normal(size=(n, 3)), rng.normal(size=n)
+    path = rb.solve_path(rb.RankRLSProblem(X, y))
+    return lambda: [leave_pair_out(path, np.array([0.1, 1.0, 1e3]))]
+
+
 n = 60_000
 X, Z = rng.normal(size=(1500, 3)), rng.normal(size=(400, 3))
 PLACES = {
@@ -60,6 +76,8 @@ PLACES = {
     "tiles, poly": product(Kernel("poly"), 1100),
     "rbf matrix": lambda: [rbf_matrix(X, Z, 0.3), rbf_matrix(X, Z, 0.3, np.expm1)],
     "centred rbf matrix": lambda: [Kernel("rbf").centred_gram(X)],
+    "bootstrap of a leaderboard": bootstrap(),
+    "pairs left out": pairs_left_out(),
     "centred poly matrix": lambda: [Kernel("poly").centred_gram(X[:300])],
 }
 
@@ -69,6 +87,8 @@ def test_the_number_of_threads_changes_no_bit(place, monkeypatch):
     """1, 2 and 4 threads compute the same result to the last bit."""
     used, found = set(), []
     monkeypatch.setattr(threads, "WORTH", 0.0)
+    monkeypatch.setattr(leave_out, "PAIRS", 1 << 16)
+    monkeypatch.setattr(votes, "LONG", 0.0)
     begin = threads.start_new_thread
     monkeypatch.setattr(threads, "start_new_thread", lambda *a: used.add(count) or begin(*a))
     for count in (1, 2, 4):
