@@ -4,6 +4,7 @@
     python -m benchmarks linear quality         some
     python -m benchmarks which --out which.csv  which method for which data: ten minutes more
     python -m benchmarks default                what the default lambda loses: three minutes
+    python -m benchmarks cores                  two threads beside one: two minutes
     python -m benchmarks concordance            survival times: two minutes
     python -m benchmarks clicks                 clicks with position bias: 20 minutes
     python -m benchmarks click_rules            rules for clicks on good and bad rankers: 15 minutes
@@ -47,6 +48,7 @@ NAMES = {
     "survival": "a survival SVM on censored times, beside scikit-survival",
     "cox": "Cox's model and orders, beside scikit-survival and lifelines",
     "leaderboard": "competitors ranked from votes, beside arena-rank, evalica and choix",
+    "cores": "jobs with two threads beside one; a table of its own",
     "cold": "first calls, which compile, beside second ones",
     "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
     "default": "the default lambda beside lam = 1 and cross-validation; a table of its own",
@@ -58,6 +60,7 @@ NAMES = {
     "choice": 'what "auto" takes beside the quickest solver; a table of its own',
 }
 ALONE = (
+    "cores",
     "which",
     "default",
     "concordance",
