@@ -1,4 +1,4 @@
-"""Cholesky factors, refinement, conjugate gradients and a line search that several methods use."""
+"""Orders, factors, refinement, conjugate gradients and a line search that several methods use."""
 
 import numpy as np
 
@@ -20,6 +20,36 @@ def pivoted_cholesky(A, tol):
 
     factor, order, rank, _ = dpstrf(A, lower=1, tol=tol)
     return np.tril(factor)[:, :rank], order - 1
+
+
+def order_within(number, key):
+    """Return the stable order (n,) by number, and by the finite key of equal numbers.
+
+    The order of :func:`numpy.lexsort`, by one sort of wider keys. It takes a fifth of the time if
+    the numbers are sorted, and a tenth if also float32 holds each key without rounding.
+
+    Parameters
+    ----------
+    number : ndarray of shape (n,), int
+        Numbers from 0, below 2**31.
+    key : ndarray of shape (n,), float
+
+    Examples
+    --------
+    >>> order_within(np.array([1, 0, 1]), np.array([0.1, 0.3, -0.2])).tolist()
+    [1, 2, 0]
+    """
+    if not number.any():
+        return np.argsort(key, kind="stable")
+    with np.errstate(over="ignore"):
+        short = key.astype(np.float32) + np.float32(0)  # -0.0 becomes 0.0
+    if (short == key).all():
+        word = short.view(np.int32)
+        wide = (number.astype(np.int64) << 32) + (word ^ (word >> 31 & 0x7FFFFFFF))
+    else:
+        wide = np.empty(key.size, dtype=np.complex128)  # compared by their real parts first
+        wide.real, wide.imag = number, key
+    return np.argsort(wide, kind="stable")
 
 
 PANEL = 512  # columns of a factor in a call of LAPACK, because Ctrl-C waits for the end of the call

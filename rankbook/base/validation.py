@@ -521,6 +521,9 @@ def as_ids(name, value, n, what="id"):
             f"{name} has {v[i]} at index {i}", "ids as whole numbers, text or dates"
         )
     try:
+        if v.size and (v[1:] >= v[:-1]).all():  # sorted ids are numbered by one pass
+            begins = np.r_[True, v[1:] != v[:-1]]
+            return v[begins], np.cumsum(begins) - 1
         return np.unique(v, return_inverse=True)
     except TypeError as error:
         raise ArgumentError(

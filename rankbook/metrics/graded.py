@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
+from ..base.numerics import order_within
 from ..base.validation import as_choice, as_count, as_positive
 from .queries import RankedLists, as_depth, average_queries, counted_by, running
 
@@ -42,7 +43,7 @@ def _query_ndcg(lists, k=None, gain="exponential"):
     k, worth = as_depth(k), gains(lists, gain)
     discount = 1 / np.log2(lists.place + 2)
     discount[lists.place >= (np.inf if k is None else k)] = 0
-    ideal = worth[np.lexsort((-worth, lists.query))]
+    ideal = worth[order_within(lists.query, -worth)]
     # the order of summation below, so that a perfect order gets exactly 1
     best = lists.total(ideal * discount)
     dcg = lists.total(worth * lists.shared(discount))

@@ -2,12 +2,14 @@
 
 import inspect
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
+from ..base.numerics import order_within
 from ..base.validation import (
     as_array,
     as_count,
@@ -33,13 +35,17 @@ from ..preferences.target import Target
 def running(ufunc, v, place):
     """Accumulate v (n,) by `ufunc` (np.add or np.multiply) within each list.
 
-    `place` (n,) counts from 0 in each list. O(n log(longest list)) time.
+    `place` (n,) counts from 0 in each list. O(n log(longest list)) time, O(n) for sums of
+    integers.
     """
-    total, step, longest = v.copy(), 1, int(place.max(initial=0))
+    if ufunc is np.add and v.dtype.kind == "i":  # exact, so that one pass suffices
+        total = np.cumsum(v)
+        return total - (total - v)[np.arange(v.size) - place]
+    total, step, longest = v, 1, int(place.max(initial=0))
     while step <= longest:
-        later = np.flatnonzero(place >= step)
-        total[later] = ufunc(total[later], total[later - step])
-        step *= 2
+        more = total.copy()
+        ufunc(total[step:], total[:-step], out=more[step:], where=place[step:] >= step)
+        total, step = more, 2 * step
     return total
 
 
@@ -74,7 +80,7 @@ class RankedLists:
 
     def __init__(self, y_true, y_score, number=None, weight=None, worse=None):
         number = np.zeros(y_true.size, dtype=np.intp) if number is None else number
-        self.order = np.lexsort((-y_score, number))
+        self.order = order_within(number, -y_score)
         self.grade, self.query = y_true[self.order], number[self.order]
         self.key = -y_score[self.order]
         cut = lambda weight: None if weight is None else weight[self.order]
@@ -90,7 +96,7 @@ class RankedLists:
 
         Each list keeps its place, and scores increase within it. O(n log n).
         """
-        order = np.lexsort((self.grade, self.query))
+        order = order_within(self.query, self.grade)
         grade = self.grade[order]
         higher = np.r_[False, grade[1:] > grade[:-1]] & (self.place > 0)
         count = np.cumsum(higher)
@@ -126,14 +132,16 @@ class RankedLists:
 
     def shared(self, v):
         """Average v (n,) over the chain of each position, shape (n,)."""
+        if self.chain_size.size == v.size:  # no ties
+            return v
         return np.repeat(self.chain_total(v) / self.chain_size, self.chain_size)
 
-    @property
+    @cached_property
     def chain_of_list(self):
         """Number (q,) of the first chain of each list."""
         return np.searchsorted(self.chain_first, self.first)
 
-    @property
+    @cached_property
     def chain_place(self):
         """Number (c,) of chains before each chain in its list."""
         first = self.chain_of_list

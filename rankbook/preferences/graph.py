@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.limits import require_memory, within_memory
+from ..base.numerics import order_within
 from ..base.ownership import as_read_only, own
 from ..base.tables import refuse_unread
 from ..base.types import GraphName
@@ -63,9 +64,10 @@ def sorted_levels(y, qid):
     level_start, query_start : (n,) ints
         Position where the level (query) of the item at each position begins.
     """
-    order = np.lexsort((y, qid))
-    new_query = np.r_[True, qid[order][1:] != qid[order][:-1]]
-    new_level = new_query | np.r_[True, y[order][1:] != y[order][:-1]]
+    order = order_within(qid, y)
+    query, score = qid[order], y[order]
+    new_query = np.r_[True, query[1:] != query[:-1]]
+    new_level = new_query | np.r_[True, score[1:] != score[:-1]]
     position = np.arange(y.size)
     start = [np.maximum.accumulate(np.where(new, position, 0)) for new in (new_level, new_query)]
     return order, *start

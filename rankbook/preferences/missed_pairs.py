@@ -5,6 +5,8 @@
 # %% ../../nbs/preferences/missed_pairs.ipynb #c002
 import numpy as np
 
+from ..base.numerics import order_within
+
 # %% ../../nbs/preferences/missed_pairs.ipynb #c005
 TIE_TOL = 1e-12  # for given scores, which may differ in their last bits
 # Scores along a path, of which the largest one is the size, come from a thousand steps or more:
@@ -186,7 +188,7 @@ def _counted_share(prefs, scores, tie_tol):
     position, grade = np.arange(order.size), np.empty_like(order)
     number = np.cumsum(level_start == position)
     grade[order] = number - number[query_start]  # 0, 1, 2, ... within each query
-    by_score = np.lexsort((scores, query))  # queries stay where they are
+    by_score = order_within(query, scores)  # queries stay where they are
     better, worse, _ = prefs.factors.cut(by_score)
     missed, with_ties, pairs = pairs_by_query(
         grade[by_score], scores[by_score], query_start, tie_tol, better, worse

@@ -5,12 +5,14 @@ import pytest
 from sklearn.metrics import mean_absolute_error
 
 from rankbook import metrics
+from rankbook.base.numerics import order_within
 from rankbook.metrics.queries import (
     UndefinedMetric,
     by_query,
     find_metric,
     mean_over_queries,
     metric_sums,
+    running,
 )
 
 
@@ -57,3 +59,31 @@ def test_sums_of_a_block():
     assert metric_sums("pair_accuracy", y, scores, qid) == (1.0, 2.0)  # query 9 has no pair
     assert metric_sums("pair_accuracy", y, scores, qid, empty=1) == (2.0, 3.0)
     assert metric_sums("disagreement", y, scores, qid) == (1.0, 4.0)
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [0.0, -0.0, 1e-320, -1e-320, 1e300, -1e300, 1e-45, -1e-45, 3.5e38, -3.5e38],
+        [0.0, -0.0, 1.5, -1.5, 2.0**-149, -(2.0**127), 3.0],  # which float32 holds
+        [0.1, 0.1 + 1e-17, -0.1, np.nextafter(0.1, 1)],
+    ],
+)
+def test_an_order_within_numbers_is_stable_and_exact(keys, is_sorted):
+    rng = np.random.default_rng(0)
+    for n in range(60):
+        number, key = rng.integers(0, 1 + n // 9, n), rng.choice(keys, n)
+        number = np.sort(number) if is_sorted else number
+        assert order_within(number, key).tolist() == np.lexsort((key, number)).tolist()
+
+
+def test_running_sums_and_products_begin_anew_in_each_list():
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 40, 50)
+    place = np.concatenate([np.arange(k) for k in sizes])
+    for v in (rng.integers(0, 9, place.size), rng.random(place.size)):
+        parts = np.split(v, np.cumsum(sizes)[:-1])
+        for ufunc in (np.add, np.multiply):
+            expected = np.concatenate([ufunc.accumulate(part) for part in parts])
+            np.testing.assert_allclose(running(ufunc, v, place), expected, rtol=1e-14)
