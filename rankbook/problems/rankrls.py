@@ -436,27 +436,36 @@ def half_gradient(problem, a, f, lam):
 
 
 # %% ../../nbs/problems/rankrls.ipynb #scatter-c004
+def settle(means, first, sizes):
+    """Set means that differ from the first row by rounding only to that row, in place.
+
+    The rows of a constant column then have no rounding errors after centring.
+    """
+    near = np.abs(means - first) <= np.finfo(float).eps * sizes * np.abs(first)
+    np.copyto(means, first, where=near)
+    return means
+
+
 def grouped_scatter(Z, sizes, room=None, weight=None):
     """Sum s Z_q' Z_q over queries, with the centred rows Z_q of each query. O(n p^2).
 
     The rows Z (n, p) are sorted by query and are overwritten, like the buffer `room`, which has at
     least their shape. With row weights (n,), s is the sum of the weights of a query.
     """
-    starts = np.r_[0, np.cumsum(sizes)[:-1]]
-    if weight is not None:
-        totals = np.add.reduceat(weight, starts)
-        share = weight / np.repeat(np.where(totals > 0, totals, 1.0), sizes)
-        Z -= np.repeat(np.add.reduceat(share[:, None] * Z, starts, axis=0), sizes, axis=0)
-        Z *= np.sqrt(weight * np.repeat(totals, sizes))[:, None]
-        return Z.T @ Z
-    means = np.add.reduceat(Z, starts, axis=0) / sizes[:, None]
-    if (sizes == sizes[0]).all():
+    from scipy.sparse import csr_array
+
+    if weight is None and (sizes == sizes[0]).all():
         queries = Z.reshape(len(sizes), -1, Z.shape[1])
-        queries -= means[:, None]
+        queries -= settle(np.ones(sizes[0]) @ queries / sizes[0], queries[:, 0], sizes[0])[:, None]
         return sizes[0] * (Z.T @ Z)
+    weight, ends = np.ones(len(Z)) if weight is None else weight, np.r_[0, np.cumsum(sizes)]
+    totals = np.add.reduceat(weight, ends[:-1])
+    share = weight / np.repeat(np.where(totals > 0, totals, 1.0), sizes)
+    means = csr_array((share, np.arange(len(Z)), ends), shape=(len(sizes), len(Z))) @ Z
+    settle(means, Z[ends[:-1]], sizes[:, None])
     room = np.empty_like(Z) if room is None else room[: len(Z)]
     Z -= np.take(means, np.repeat(np.arange(len(sizes)), sizes), 0, out=room, mode="clip")
-    Z *= np.sqrt(np.repeat(sizes, sizes))[:, None]
+    Z *= np.sqrt(weight * np.repeat(totals, sizes))[:, None]
     return Z.T @ Z
 
 
@@ -472,6 +481,7 @@ def long_scatter(parts, weights=None):
         if size == 0:
             continue
         m = np.ones(size) @ Z / size if weight is None else weight / size @ Z
+        settle(m, Z[0], len(Z))
         step = m - mean
         Z -= m
         if weight is not None:
@@ -541,7 +551,7 @@ def total_scatter(graph, read, rows):
     sizes = graph.sizes.astype(np.intp)
     ends = np.cumsum(sizes)
     order = None
-    if (np.diff(graph.query) < 0).any():  # NumPy sorts 16-bit numbers in linear time
+    if (graph.query[1:] < graph.query[:-1]).any():  # NumPy sorts 16-bit numbers in linear time
         query = graph.query.astype(np.uint16) if len(sizes) <= 1 << 16 else graph.query
         order = np.argsort(query, kind="stable")
     place = lambda i, j: slice(i, j) if order is None else order[i:j]
