@@ -44,6 +44,7 @@ from .table import (
     require_table,
     row_names,
     stored_names,
+    without_first,
 )
 
 CHUNK = 1 << 16  # rows that are examined together
@@ -491,7 +492,7 @@ class NumberedText(TextTable):
 
         arrays, (low, high) = self.copy.read(self, reader.place), self.indices
         parts = tuple(arrays[f"X.{name}"] for name in ("data", "indices", "indptr"))
-        X = csr_array(parts, shape=(len(arrays["y"]), high + 1))[:, low:]
+        X = without_first(csr_array(parts, shape=(len(arrays["y"]), high + 1)), low)
         X = X if self.stays_sparse else X.toarray()
         names = [f"feature {j}" for j in range(low, high + 1)]
         docids = arrays["item_names"] if self.has_names else None

@@ -454,6 +454,8 @@ def csv_errors(source):
             warnings.simplefilter("error", pd.errors.ParserWarning)
             yield
     except (ValueError, csv.Error, pd.errors.ParserWarning) as error:
+        if "Calling read(nbytes) on source failed" in str(error):  # an exception without a text
+            raise KeyboardInterrupt from error
         raise ValueError(f"{source} cannot be read as CSV text: {str(error).strip()}") from error
 
 
@@ -775,6 +777,8 @@ def row_names(source, column, start=0):
 
     They are integers if all are, else text; a missing name is "".
     """
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu":
+        return as_names(column.name, column.to_numpy())
     missing, values = column.isna().to_numpy(), column.to_numpy(dtype=object)
     rows = start + np.flatnonzero(~missing)
     names = as_names(f"{source}: column {column.name!r}", values[~missing], rows)
@@ -1246,12 +1250,15 @@ def read_frame(source, names=lambda columns: ()):
 
 def numbered_of(source):
     """Read SVMlight text as a table."""
-    return numbered_frame(*read_svmlight(source), require_docids(source, data_lines(source)))
+    return numbered_frame(*read_svmlight(source), require_docids(source))
 
 
-def require_docids(source, lines):
-    """Return the names of documents in numbered lines; None and a warning if one has no name."""
-    lines = list(lines)
+def require_docids(source):
+    """Return the names of documents in SVMlight text; None and a warning if one has no name."""
+    with source.open() as stream:
+        if not any(b"docid" in line for line in stream):
+            return None
+    lines = list(data_lines(source))
     found = docids_of(line for _, line in lines)
     if all(found):
         return found
@@ -1324,9 +1331,9 @@ class LinesWithIds:
 
     def __iter__(self):
         for line in self.stream:
-            words = line.partition(b"#")[0].split(None, 2)
-            if len(words) > 1 and words[1].startswith(b"qid"):
-                self.ids.append(int(words[1].partition(b":")[2]))
+            words = line.split(None, 2)  # without a copy of the line
+            if len(words) > 1 and words[1].startswith(b"qid") and b"#" not in words[0]:
+                self.ids.append(int(words[1].partition(b"#")[0].partition(b":")[2]))
             yield line
 
 
@@ -1408,10 +1415,17 @@ def read_svmlight(source):
         X, y, qid = read_sparse(source, stream)
     low, width = 0 if (X.indices == 0).any() else 1, X.shape[1]
     n, d = X.shape[0], width - low
-    X = X[:, low:]
+    X = without_first(X, low)
     stays = is_sparse(n, d, X.nnz)
     require_table(source, n, d, X.nnz if stays else None)
     return X if stays else X.toarray(), [f"feature {j}" for j in range(low, width)], y, qid
+
+
+def without_first(X, count):
+    """Return a csr_array without its first `count` columns, which have no entry."""
+    from scipy.sparse import csr_array
+
+    return csr_array((X.data, X.indices - count, X.indptr), shape=(X.shape[0], X.shape[1] - count))
 
 
 _DOCID = re.compile(rb"#.*?\bdocid\s*=\s*(\S+)")
@@ -1524,14 +1538,13 @@ def find_dataset_roles(source, columns, target, qid, **more):
 def as_dataset(source, frame, roles):
     """Make a :class:`Dataset` of a data frame that was read from `source`."""
     block, found = roles.read(source, frame), {}
-    for role, column, what in (
-        ("qid", roles.qid, "query id"),
-        ("groups", roles.group_split, "group"),
-    ):
-        if column is not None:
-            require_ids(source, frame[column], what=what)
-            ids = ids_of(source, frame[column])
-            found[role] = ids if ids.dtype.kind == "i" else names_as_text(ids).astype(str)
+    ids = dict(qid=block.qid)
+    if roles.group_split is not None:
+        require_ids(source, frame[roles.group_split], what="group")
+        ids["groups"] = ids_of(source, frame[roles.group_split])
+    for role, each in ids.items():
+        if each is not None:
+            found[role] = each if each.dtype.kind == "i" else names_as_text(each).astype(str)
     given = "" if source.is_numbered else f", ranked by {roles.target!r}"
     if given and roles.qid is not None:
         given += f", query ids from {roles.qid!r}"
