@@ -105,7 +105,7 @@ def merge_facts(first, second):
 class RankRLSBase(Ranker):
     """What is read the same way with one lambda and with several."""
 
-    takes = ("sparse", "columns")
+    takes = ("sparse", "float32", "columns")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -11,8 +11,21 @@ from ..base.ownership import as_read_only, own
 from .double_double import two_sum
 
 # %% ../../nbs/kernels/items.ipynb #c003a
-ROWS = 1 << 12  # rows converted from single to double precision at a time
+ENTRIES = 1 << 17  # numbers converted from single to double precision at a time
 CACHED = 1 << 9  # rows that are centred at a time
+
+
+def in_double(X):
+    """Yield slices of the rows of X (n, d), and these rows as float64.
+
+    All of them use one buffer, which stays in the cache.
+    """
+    rows = max(1, ENTRIES // max(1, X.shape[1]))
+    room = np.empty((min(rows, len(X)), X.shape[1]))
+    for i in range(0, len(X), rows):
+        part = room[: len(X) - i]
+        part[:] = X[i : i + rows]
+        yield slice(i, i + rows), part
 
 
 # %% ../../nbs/kernels/items.ipynb #c004
@@ -31,8 +44,8 @@ def matvec(X, w):
     if X.dtype == np.float64 or not isinstance(X, np.ndarray):
         return X @ w
     out = np.empty((len(X), *w.shape[1:]))
-    for i in range(0, len(X), ROWS):
-        out[i : i + ROWS] = X[i : i + ROWS].astype(np.float64) @ w
+    for rows, part in in_double(X):
+        np.matmul(part, w, out=out[rows])
     return out
 
 
@@ -44,9 +57,7 @@ def rmatvec(X, v):
     """
     if X.dtype == np.float64 or not isinstance(X, np.ndarray):
         return X.T @ v
-    return sum(
-        X[i : i + ROWS].T.astype(np.float64) @ v[i : i + ROWS] for i in range(0, len(X), ROWS)
-    )
+    return sum(part.T @ v[rows] for rows, part in in_double(X))
 
 
 # %% ../../nbs/kernels/items.ipynb #c008
@@ -78,8 +89,8 @@ def products(X, Y):
     if isinstance(X, np.ndarray) and X.dtype == Y.dtype == np.float64:
         return X @ Y.T
     out = np.empty((X.shape[0], Y.shape[0]))
-    for i in range(0, Y.shape[0], ROWS):
-        out[:, i : i + ROWS] = dense(matvec(X, Y[i : i + ROWS].astype(np.float64).T))
+    for i in range(0, Y.shape[0], CACHED):
+        out[:, i : i + CACHED] = dense(matvec(X, Y[i : i + CACHED].astype(np.float64).T))
     return out
 
 
@@ -96,7 +107,8 @@ def from_first(X):
 def square_norms(X):
     """Squared length (n,) of each item, float64. O(n d), or O(nnz)."""
     if isinstance(X, np.ndarray):
-        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        parts = in_double(X) if X.dtype == np.float32 else [(..., X)]
+        return np.concatenate([np.einsum("ij,ij->i", part, part) for _, part in parts])
     X = X.astype(np.float64, copy=False)
     return np.asarray((X * X).sum(axis=1))
 
@@ -104,7 +116,8 @@ def square_norms(X):
 def column_squares(X):
     """Squared length (d,) of each feature, float64. O(n d), or O(nnz)."""
     if isinstance(X, np.ndarray):
-        return np.einsum("ij,ij->j", X, X, dtype=np.float64)
+        parts = in_double(X) if X.dtype == np.float32 else [(..., X)]
+        return sum(np.einsum("ij,ij->j", part, part) for _, part in parts)
     X = X.astype(np.float64, copy=False)
     return np.asarray((X * X).sum(axis=0))
 
@@ -128,21 +141,30 @@ def centred_items(X):
     return as_read_only(Z), own(first + mean)
 
 
-def _centred_singles(X, columns=16):
+def _centred_singles(X):
     """Centre items in single precision.
 
     Subtract from each feature its value nearest the mean if the subtraction is exact.
     """
-    Z, offset = X.copy(), np.zeros(X.shape[1], X.dtype)
-    for j in range(0, X.shape[1], columns):
-        part = X[:, j : j + columns]
-        nearest = np.abs(part - part.mean(axis=0, dtype=np.float64)).argmin(axis=0)
-        near = np.take_along_axis(part, nearest[None], 0)
-        shifted, error = two_sum(part, -near)
-        exact = ~error.any(axis=0)
-        Z[:, j : j + columns][:, exact] = shifted[:, exact]
-        offset[j : j + columns][exact] = near[0, exact]
-    return as_read_only(Z), own(offset.astype(np.float64))
+    mean = sum(part.sum(axis=0) for _, part in in_double(X)) / len(X)
+    near, least = X[0], np.inf
+    for rows, part in in_double(X):
+        part -= mean
+        np.abs(part, out=part)
+        place = part.argmin(axis=0)[None]
+        distance = np.take_along_axis(part, place, 0)[0]
+        near = np.where(distance < least, np.take_along_axis(X[rows], place, 0)[0], near)
+        least = np.minimum(distance, least)
+    exact = np.arange(X.shape[1])
+    for i in range(0, len(X), CACHED):
+        exact = exact[~two_sum(X[i : i + CACHED, exact], -near[exact])[1].any(axis=0)]
+        if not exact.size:
+            break
+    Z, offset = X.copy(), np.zeros(X.shape[1])
+    for i in range(0, len(X) * bool(exact.size), CACHED):
+        Z[i : i + CACHED, exact] -= near[exact]
+    offset[exact] = near[exact]
+    return as_read_only(Z), own(offset)
 
 
 def _centred_rows(X):

@@ -679,3 +679,21 @@ def test_a_lambda_far_above_all_eigenvalues_gives_no_noise(kernel, queries):
         for lam in lams
     ]
     assert found == pytest.approx(again, abs=1e-12) and max(found) < 0.1
+
+
+@pytest.mark.parametrize(
+    "model, far",
+    [
+        (rb.RankRLS(lam=3.0, kernel="linear"), 1e4),
+        (rb.RankRLS(lam=3.0, kernel="linear", basis=20, random_state=0), 0.0),
+        (rb.RankRLSCV(kernel="linear"), 1e4),
+    ],
+)
+def test_many_items_stay_in_single_precision(model, far):
+    rng = np.random.default_rng(0)
+    X, qid = (rng.normal(size=(2500, 6)) + far).astype(np.float32), np.arange(2500) // 10
+    y = rng.integers(0, 4, 2500) + X[:, 0] - far
+    single, double = (clone(model).fit(items, y, qid) for items in (X, X.astype(np.float64)))
+    assert single.solution_.problem.storage == "float32"
+    assert np.allclose(single.predict(X), double.predict(X), rtol=1e-9, atol=1e-12)
+    assert single.lam_ == double.lam_ and single.certificate_.relative_gap < 1e-9

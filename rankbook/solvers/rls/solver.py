@@ -79,8 +79,8 @@ def weight_equations(problem):
     if is_kind(problem, "StatisticsProblem"):
         return problem.G, problem.g
     X, d = problem.X, problem.X.shape[1]
-    if problem.storage == "float64":
-        return normal_equations(problem, X, d)
+    if problem.storage != "csr":  # blocks of rows are converted to double precision
+        return normal_equations(problem, X if X.dtype == np.float64 else lambda i: X[i], d)
     parts = (dense(X[:, j : j + COLUMNS]).astype(np.float64) for j in range(0, d, COLUMNS))
     G = np.hstack([rmatvec(X, problem.graph.laplacian(part)) for part in parts])
     return G, rmatvec(X, problem.target.b)
