@@ -49,6 +49,7 @@ NAMES = {
     "cox": "Cox's model and orders, beside scikit-survival and lifelines",
     "leaderboard": "competitors ranked from votes, beside arena-rank, evalica and choix",
     "cores": "jobs with two threads beside one; a table of its own",
+    "overheads": "metrics, single precision and reading of text, beside other packages",
     "cold": "first calls, which compile, beside second ones",
     "which": "all methods beside LightGBM and XGBoost, tuned alike; a table of its own",
     "default": "the default lambda beside lam = 1 and cross-validation; a table of its own",
