@@ -37,6 +37,7 @@ NAMES = [
     "survival",
     "cox",
     "leaderboard",
+    "overheads",
     "cold",
     *ALONE,
 ]
