@@ -12,6 +12,7 @@ from joblib import parallel_config
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 ALONE = (
+    "cores",
     "which",
     "default",
     "concordance",
