@@ -5,7 +5,7 @@
 # %% ../../nbs/kernels/double_double.ipynb #c003
 import numpy as np
 
-from ..base.threads import in_threads
+from ..base.progress import in_threads
 
 
 # %% ../../nbs/kernels/double_double.ipynb #c005

