@@ -36,12 +36,10 @@ def rbf_matrix(X, Y, gamma, exponential=np.exp):
 
     X, Y = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, Y))
     K, rows = np.empty((len(X), len(Y))), max(1, ENTRIES // max(1, len(Y)))
-
-    def fill(i):
-        block = cdist(X[i : i + rows], Y, "sqeuclidean", out=K[i : i + rows])
-        block *= -gamma
-        exponential(block, out=block)
-
+    squares = lambda i: cdist(X[i : i + rows], Y, "sqeuclidean", out=K[i : i + rows])
+    fill = lambda i: exponential(
+        np.multiply(squares(i), -gamma, out=K[i : i + rows]), out=K[i : i + rows]
+    )
     in_threads(fill, range(0, len(X), rows), 4e-10 * K.size * (4 + X.shape[1]))
     return K
 
