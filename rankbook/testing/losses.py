@@ -143,6 +143,28 @@ def check_second_derivative(loss: Any) -> None:
     )
 
 
+def check_strip(loss: Any) -> None:
+    """Check the second derivative against its bound in a strip of complex shortfalls, if stated.
+
+    The bound M limits coefficient k of a Chebyshev series to 2 M rho^-k.
+    """
+    if getattr(loss, "strip", None) is None:
+        raise CheckSkipped("it is optional")
+    (width, most), k = loss.strip, np.arange(32)
+    middle, angle = np.arange(-NEAR, NEAR, max(width / 2, 0.01)), (np.arange(64) + 0.5) * np.pi / 64
+    t = middle[:, None] + width * np.cos(angle)
+    bent = loss.second_derivative(t.ravel()).reshape(t.shape)
+    size = np.abs(bent @ np.cos(angle[:, None] * k)) / 32
+    fits = (size <= most * (2.001 * (1 + 2**0.5) ** -k + 1e-12)).all(axis=1)
+    require_all(
+        fits & (bent.max(axis=1) <= most * (1 + 1e-12)),
+        lambda i: (
+            f"strip is {loss.strip}, but near t = {middle[i]:.6g} the second derivative is not at "
+            f"most {most:.6g} for imaginary parts up to {width:.6g}"
+        ),
+    )
+
+
 def check_conjugate(loss: PairLoss) -> None:
     """Check the Fenchel-Young inequality, with equality at the derivative."""
     t = points()
@@ -282,9 +304,9 @@ def check_loss(loss: PairLoss) -> CheckTable:
     -------
     CheckTable
         A list of results: protocol, arrays, convexity, first and second derivative by differences,
-        the conjugate by the Fenchel-Young inequality, large shortfalls, the probability, a pickle,
-        and certified solutions on degenerate data. The detail of a failure names the function and
-        the point.
+        the bound in a strip, the conjugate by the Fenchel-Young inequality, large shortfalls, the
+        probability, a pickle, and certified solutions on degenerate data. The detail of a failure
+        names the function and the point.
 
     Notes
     -----

@@ -7,6 +7,8 @@ from scipy.special import expit, xlogy
 import rankbook as rb
 from rankbook.problems.smooth_losses import Logistic
 from rankbook.testing import check_loss
+from rankbook.testing.losses import check_strip
+from rankbook.testing.subject import CheckFailed
 
 
 class Smoothed:
@@ -102,7 +104,22 @@ class OtherLogistic(Logistic):
 def test_the_logistic_loss_passes():
     found = check_loss(Logistic())
     assert not found.failed
-    assert [row.check for row in found if row.outcome == "skipped"] == ["probability"]
+    assert [row.check for row in found if row.outcome == "skipped"] == ["strip", "probability"]
+
+
+@pytest.mark.parametrize("wrong", [(1.5, 1.0), (0.8, 0.4)])
+def test_a_wrong_strip_fails(wrong):
+    class Bell:
+        strip = 0.8, 0.5 * 0.36**-1.5
+
+        def second_derivative(self, t):
+            return 0.5 * np.hypot(1.0, t) ** -3.0
+
+    loss = Bell()
+    check_strip(loss)
+    loss.strip = wrong
+    with pytest.raises(CheckFailed, match="strip is"):
+        check_strip(loss)
 
 
 @pytest.mark.parametrize("loss", [Smoothed, Squares, OtherLogistic, Huber, LogCosh, Exponential])
