@@ -507,14 +507,15 @@ def far_sums(far, scores, better, worse, edges, gradient):  # noqa: PLR0913
     `far` is as in :class:`LogisticPair`. Returns their loss, and bounds on its error and on the sum
     of the errors of the gradient. O(n log n).
     """
-    from .counting import merge_tree, query_losses
+    from .counting import merge_tree, query_losses, tree_pieces
 
     nodes = merge_tree(edges, np.array([0, edges.size - 1]))
     size = int((nodes[:, 2] - nodes[:, 0]).sum())
     shape = -2.5, 2.5, 0.0, 0.0  # counts better items at least two panels below the worse one
     tape = np.empty((size, 2), np.int32), np.empty(size, np.int32)
     panels = np.floor(scores / FAR)
-    found, totals = query_losses(panels, better, worse, edges, nodes, shape, *tape)
+    stages = tree_pieces(edges, nodes)
+    found, totals = query_losses(panels, better, worse, stages, shape, *tape)
     gradient -= far[1] * found
     middle = scores.min() / 2 + scores.max() / 2
     reach, steps = float(np.abs(scores - middle).max()), 2 * scores.size.bit_length() + 16
