@@ -106,18 +106,20 @@ def from_first(X):
 # %% ../../nbs/kernels/items.ipynb #c010
 def square_norms(X):
     """Squared length (n,) of each item, float64. O(n d), or O(nnz)."""
+    if isinstance(X, np.ndarray) and X.dtype == np.float32:
+        return np.concatenate([np.einsum("ij,ij->i", part, part) for _, part in in_double(X)])
     if isinstance(X, np.ndarray):
-        parts = in_double(X) if X.dtype == np.float32 else [(..., X)]
-        return np.concatenate([np.einsum("ij,ij->i", part, part) for _, part in parts])
+        return np.einsum("ij,ij->i", X, X)
     X = X.astype(np.float64, copy=False)
     return np.asarray((X * X).sum(axis=1))
 
 
 def column_squares(X):
     """Squared length (d,) of each feature, float64. O(n d), or O(nnz)."""
+    if isinstance(X, np.ndarray) and X.dtype == np.float32:
+        return sum(np.einsum("ij,ij->j", part, part) for _, part in in_double(X))
     if isinstance(X, np.ndarray):
-        parts = in_double(X) if X.dtype == np.float32 else [(..., X)]
-        return sum(np.einsum("ij,ij->j", part, part) for _, part in parts)
+        return np.einsum("ij,ij->j", X, X)
     X = X.astype(np.float64, copy=False)
     return np.asarray((X * X).sum(axis=0))
 

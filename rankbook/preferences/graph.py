@@ -64,7 +64,7 @@ def sorted_levels(y, qid):
     level_start, query_start : (n,) ints
         Position where the level (query) of the item at each position begins.
     """
-    order = order_within(qid, y)
+    order = order_within(qid, y) if y.size > 1000 else np.lexsort((y, qid))  # few: less overhead
     query, score = qid[order], y[order]
     new_query = np.r_[True, query[1:] != query[:-1]]
     new_level = new_query | np.r_[True, score[1:] != score[:-1]]
