@@ -68,12 +68,12 @@ class KernelTiles:
             self.left = (self.gamma * X).astype(dtype)
             self.right = X.astype(dtype)
 
-    def tile(self, i, j, room):
-        """Compute rows i to i + TILE and columns j to j + TILE of K, minus constants if centred.
+    def tile(self, rows, columns, room):
+        """Compute some rows and columns of K, given as slices, minus constants if centred.
 
-        The result may be a view of the buffer `room` (TILE * TILE,).
+        The result may be a view of the buffer `room`, which has an entry for each entry of a tile.
         """
-        rows, columns, kernel = slice(i, i + TILE), slice(j, j + TILE), self.kernel
+        kernel = self.kernel
         if kernel.name == "precomputed":
             return self.X[rows, columns]
         if self.origin is not None:
@@ -107,7 +107,7 @@ class KernelTiles:
             )
             room = np.empty(TILE * TILE, self.dtype)
             for at in range(j, min(j + wide, n), TILE):
-                K = self.tile(i, at, room)
+                K = self.tile(slice(i, i + TILE), slice(at, at + TILE), room)
                 rows += K @ part[at : at + TILE]
                 if at > i:
                     columns[at - j : at - j + TILE] += K.T @ part[i : i + TILE]
@@ -135,7 +135,8 @@ class KernelTiles:
     def diagonal(self):
         """Compute the diagonal (n,) of K. O(n TILE d), or the cost of a product if centred."""
         n, room = len(self.X), np.empty(TILE * TILE, self.dtype)
-        own = np.concatenate([self.tile(i, i, room).diagonal().copy() for i in range(0, n, TILE)])
+        slices = [slice(i, i + TILE) for i in range(0, n, TILE)]
+        own = np.concatenate([self.tile(at, at, room).diagonal().copy() for at in slices])
         if not self.is_centred:
             return own
         mean = self.product(np.ones(n)) / n

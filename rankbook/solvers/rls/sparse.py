@@ -78,10 +78,11 @@ class SinglePreconditioner:
         dtype = np.float32 if 1e-30 < self.unit < 1e30 else np.float64  # else out of range
         tiles = KernelTiles(problem.X, problem.kernel, problem.is_centred, dtype)
         A, room, squares = np.empty((n, n), np.float32), np.empty(TILE * TILE, tiles.dtype), 0.0
-        for i in range(0, n, TILE):
-            for j in range(i, n, TILE):
-                A[i : i + TILE, j : j + TILE] = tiles.tile(i, j, room) / self.unit
-                A[j : j + TILE, i : i + TILE] = A[i : i + TILE, j : j + TILE].T
+        slices = [slice(i, i + TILE) for i in range(0, n, TILE)]
+        for i, rows in enumerate(slices):
+            for columns in slices[i:]:
+                A[rows, columns] = tiles.tile(rows, columns, room) / self.unit
+                A[columns, rows] = A[rows, columns].T
         for B in (A, A.T):
             squares = 0.0
             for i in range(0, n, NARROW):
