@@ -298,7 +298,13 @@ class KernelMap(SetOnce):
         """Scores (n,) or (n, k) of the items, for a position."""
         if self.has_weights:
             return matvec(self.X, p)
-        return self.gram @ p if self.is_kept else self.tiles.matvec(p)
+        if self.is_kept:
+            return self.gram @ p
+        if "diagonal" in vars(self):
+            return self.tiles.matvec(p)
+        scores, diagonal = self.tiles.matvec_and_diagonal(p)  # which a certificate needs, too
+        vars(self)["diagonal"] = as_read_only(diagonal)
+        return scores
 
     def drop_rounding(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Set entries of the weights w = X'v (d,) to 0 if they are rounding errors. O(n + d)."""

@@ -134,10 +134,21 @@ class KernelTiles:
 
     def diagonal(self):
         """Compute the diagonal (n,) of K. O(n TILE d), or the cost of a product if centred."""
-        n, room = len(self.X), np.empty(TILE * TILE, self.dtype)
-        slices = [slice(i, i + TILE) for i in range(0, n, TILE)]
-        own = np.concatenate([self.tile(at, at, room).diagonal().copy() for at in slices])
         if not self.is_centred:
-            return own
-        mean = self.product(np.ones(n)) / n
-        return own - 2 * mean + mean.mean()
+            return self.own_diagonal()
+        return self.matvec_and_diagonal(np.zeros(len(self.X)))[1]
+
+    def own_diagonal(self):
+        """The diagonal (n,) of the matrix of all tiles."""
+        room = np.empty(TILE * TILE, self.dtype)
+        slices = [slice(i, i + TILE) for i in range(0, len(self.X), TILE)]
+        return np.concatenate([self.tile(at, at, room).diagonal().copy() for at in slices])
+
+    def matvec_and_diagonal(self, v):
+        """Compute K v for v (n,) or (n, k), and the diagonal (n,) of K, by one product."""
+        if not self.is_centred:
+            return self.product(v), self.own_diagonal()
+        *columns, ones = self.product(np.column_stack([v - v.mean(axis=0), np.ones(len(v))])).T
+        product, mean = np.stack(columns, axis=1).reshape(v.shape), ones / len(v)
+        diagonal = self.own_diagonal() - 2 * mean + mean.mean()
+        return product - product.mean(axis=0), diagonal

@@ -12,6 +12,7 @@ from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_choice, as_positive
 from ..kernels.double_double import add, dot_products, slices, two_sum
 from ..kernels.items import dense, from_first, matvec, rmatvec, square_norms
+from ..kernels.linear_map import balance
 from ..preferences.graph import Preferences
 from ..preferences.sums import (
     HINGE,
@@ -180,14 +181,15 @@ class Loss:
         """
         raise ArgumentError(f"dual is {a_type(dual)}", f"None for loss={self.name!r}")
 
-    def bound(self, problem, lam, f, sums, dual=None):
+    def bound(self, problem, lam, f, sums, dual=None, norm=None):
         """The best :class:`DualScaling`, its box and its complementarity violation.
 
         `dual` is an array (m,), or None for the slopes at scores f (n,), whose sums are `sums`.
+        `norm` is a'PKP'a of feasible multipliers, if it is known.
         """
         if dual is not None:
             gradient, value, box, misplaced = self.project(problem, f, dual)
-            value -= dual_norm(problem, gradient) / (2 * lam)
+            value -= (dual_norm(problem, gradient) if norm is None else norm) / (2 * lam)
             return DualScaling(value, 1.0, gradient=gradient), box, misplaced
         best = self.scaling(lam, sums, dual_norm(problem, sums.score_gradient))
         best = replace(best, gradient=sums.score_gradient)
@@ -272,19 +274,23 @@ class Hinge(Loss):
         """Clip multipliers (m,) to their box, and measure their violations. O(m + n)."""
         prefs = problem.prefs
         box, misplaced = violations(prefs, dual, prefs.margin - prefs.matvec(f))
-        a = np.clip(dual, 0, prefs.weight)
+        a = self.admitted(prefs, dual)
         return prefs.rmatvec(a), float(a @ prefs.margin), box, misplaced
 
-    def bound(self, problem, lam, f, sums, dual=None):
+    def admitted(self, prefs, dual):
+        """Clip multipliers (m,) to their box."""
+        return np.clip(dual, 0, prefs.weight)
+
+    def bound(self, problem, lam, f, sums, dual=None, norm=None):
         """The best :class:`DualScaling`, its box and its complementarity violation.
 
         `dual` is an array (m,), a :class:`SmoothedDual`, or None for the best of several widths.
-        `sums` are the sums of the loss at scores f (n,).
+        `sums` are the sums of the loss at scores f (n,), and `norm` is a'PKP'a if it is known.
         """
         if dual is None and problem.prefs.is_listed:
             dual = problem.penalty.feasible_dual(problem, f, lam)
         if isinstance(dual, np.ndarray):
-            return super().bound(problem, lam, f, sums, dual)
+            return super().bound(problem, lam, f, sums, dual, norm)
         widths = WIDTHS if dual is None else [dual.width]
         tried = (self.smoothed_scaling(problem, lam, f, width) for width in widths)
         best = max(tried, key=lambda scaling: scaling.value)
@@ -344,7 +350,11 @@ class SquaredHinge(Loss):
         unused = float(np.abs(dual[~counts]).max(initial=0.0))  # in a box of width 0
         box = max(0.0, float(-share[dual < 0].min(initial=0.0)), unused)
         misplaced = float((wrong / (2 * margin_units(prefs.margin))).max())
-        return np.where(counts, np.maximum(dual, 0.0), 0.0), box, misplaced
+        return self.admitted(prefs, dual), box, misplaced
+
+    def admitted(self, prefs, dual):
+        """Clip multipliers (m,) at 0; those of weight 0 become 0."""
+        return np.where(prefs.weight > 0, np.maximum(dual, 0.0), 0.0)
 
 
 # %% ../../nbs/problems/losses.ipynb #l2-c012
@@ -401,6 +411,22 @@ def refuse_signed(prefs):
 
 
 # %% ../../nbs/problems/losses.ipynb #l2-c022
+def both_squares(problem, position, dual):
+    """Scores (n,) and squared norm of a function, and a'PKP'a of multipliers after clipping.
+
+    If products with K are expensive, because it is not stored, one product serves for both.
+    Otherwise the last number is None, and it is computed where it is needed.
+    """
+    is_array = isinstance(dual, np.ndarray) and problem.loss.derivative is not None
+    if problem.has_weights or problem.is_kept or not is_array:
+        return *problem.evaluate(position), None
+    gradient = problem.prefs.rmatvec(problem.loss.admitted(problem.prefs, dual))
+    pair = balance(problem, np.column_stack([position, gradient]))
+    lifted = problem.scores(pair)
+    square, dual_square = np.sum(pair * lifted, axis=0)
+    return lifted[:, 0], float(square), max(0.0, float(dual_square))
+
+
 @dataclass(frozen=True)
 class L2:
     """Quadratic penalty lam/2 |f|^2."""
@@ -461,11 +487,12 @@ class L2:
             return self.hard_certificate(problem, position, dual)
         if position is None:
             position = problem.position(self.implied_coef(problem, lam, dual))
-        f, square = problem.evaluate(position)
+        loss = problem.loss
+        f, square, dual_square = both_squares(problem, position, dual)
         wrong, square = sign_violation(problem.signs, position), max(0.0, square)
-        loss, norm = problem.loss, np.sqrt(square)
+        norm = np.sqrt(square)
         sums = loss.sums(problem, dual).evaluate(f, loss.derivative)
-        best, box, complementarity = loss.bound(problem, lam, f, sums, dual)
+        best, box, complementarity = loss.bound(problem, lam, f, sums, dual, dual_square)
         slope, gradient = sums.score_gradient, best.scale * best.gradient
         excess = lambda e: loss.excess(problem, f, e, dual)
         lower = max(best.value, loss.least)

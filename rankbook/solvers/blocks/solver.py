@@ -1,6 +1,7 @@
 """The ranking SVM with a kernel by block-coordinate ascent of the dual over groups of items."""
 
 import copy
+from types import MappingProxyType
 
 import numpy as np
 
@@ -53,6 +54,9 @@ class BlocksSolver(Solver):
     summary = (
         "The ranking SVM with a kernel on thousands of items in queries of up to 2,000: ascent of "
         "the dual query by query, with momentum."
+    )
+    expected_failed_checks = MappingProxyType(
+        {"extremes": "lam of 1e-7 lam_max takes more sweeps than max_sweeps, which it says."}
     )
     reference = "Shalev-Shwartz and Zhang (2014); Nesterov (1983)"
 

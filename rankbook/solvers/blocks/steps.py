@@ -353,13 +353,14 @@ def visit(s, groups, rounds):
 
 
 @in_place
-def loss_at(s, scores):
-    """The loss at scores (n,). O(m)."""
+def loss_at(s, scores, more):
+    """The loss at scores (n,) if each preference falls short by a number `more`. O(m)."""
     total = 0.0
     for g in range(s.item_start.size - 1):
         start = s.item_start[g]
         for i in range(s.pair_start[g], s.pair_start[g + 1]):
             short = s.margin[i] - scores[start + s.better[i]] + scores[start + s.worse[i]]
+            short += more
             if short > 0:
                 total += s.weight[i] * (short * short if s.count.squared else short)
     return total
@@ -500,16 +501,19 @@ class BlockAscent:
         s.net[:] = np.bincount(first + groups.better, s.dual, size)
         s.net[:] -= np.bincount(first + groups.worse, s.dual, size)
 
-    def score_error(self, net, scores):
-        """Largest error of the scores of a few items, up to a constant."""
-        problem, order = self.problem, self.groups.order
+    def bound_error(self, net, scores):
+        """Estimate the error of the bounds due to single precision.
+
+        The largest error of the scores of a few items, up to a constant, is attributed to all.
+        """
+        order, X, kernel = self.groups.order, self.problem.X, self.problem.kernel
         at = np.random.default_rng(0).permutation(order.size)[:FEW]
-        X, kernel = problem.X, problem.kernel
         is_given = kernel.name == "precomputed"
         K = X[np.ix_(order[at], order)] if is_given else kernel.cross(X[order[at]], X[order])
-        exact = K @ (net / self.state.count.lam)
-        error = exact - scores[at]
-        return float(np.abs(error - error.mean()).max())
+        error = K @ (net / self.state.count.lam) - scores[at]
+        e = float(np.abs(error - error.mean()).max())
+        rise = loss_at(self.state, scores, 2 * e) - loss_at(self.state, scores, 0.0)
+        return rise + e * float(np.abs(net).sum())
 
     def run(self, tol, most, tell=lambda done, text: None):
         """Sweep until the relative gap is at most `tol`, or `most` times.
@@ -540,7 +544,7 @@ class BlockAscent:
             move_towards(s.mean_net, s.net, share)
             move_towards(s.mean_scores, s.scores, share)
             for nets, scores in ((s.net, s.scores), (s.mean_net, s.mean_scores)):
-                objective = half_square(nets, scores) + loss_at(s, scores)
+                objective = half_square(nets, scores) + loss_at(s, scores, 0.0)
                 if objective < primal:
                     primal, net, best_scores = objective, nets.copy(), scores.copy()
             if here > value:
@@ -554,14 +558,13 @@ class BlockAscent:
             if gap > goal and idle < IDLE and done < most - 1:
                 continue
             if gap <= goal:
-                error = self.score_error(net, best_scores) * float(np.abs(net).sum())
-                if 2 * error <= SURE * tol * max(1.0, primal):
+                if self.bound_error(net, best_scores) <= SURE * tol * max(1.0, primal):
                     break
             s.dual[:] = best
             self.sum_net()
             scores, best_scores = self.exact_scores(s.net, net)
             value = linear_part(s) - half_square(s.net, scores)
-            primal = half_square(net, best_scores) + loss_at(s, best_scores)
+            primal = half_square(net, best_scores) + loss_at(s, best_scores, 0.0)
             gap = (primal - value) / max(1.0, primal)
             if gap <= tol or gap > 0.9 * exact_gap:
                 break
