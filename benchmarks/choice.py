@@ -148,11 +148,12 @@ def grid(scale):
     for n in (3000, 5000):
         yield "rbf", "squared", "dense", n, 10, 20, "full", "one"
         yield "rbf", "hinge", "dense", n, 10, 20, "full", "one"
+    for n, d, query in ((10_000, 10, 20), (10_000, 20, 100), (20_000, 20, 100)):
+        yield "rbf", "hinge", "dense", n, d, query, "full", "one"
+    yield "rbf", "squared", "dense", 10_000, 20, 100, "full", "one"
     if scale == "full":
         for n, d, query in ((3000, 2000, 20), (100_000, 200, 20), (1_000_000, 5, 100)):
             yield *linear, n, d, query, "full", "one"
-        for n in (10_000, 20_000):
-            yield "rbf", "hinge", "dense", n, 10, 100, "full", "one"
 
 
 def items(case):

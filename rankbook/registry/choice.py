@@ -267,6 +267,14 @@ def powers_of_path(work):
     return [1.0, *logs, work.decades, work.decades**2]
 
 
+def powers_of_blocks(work):
+    """The same of ascent of the dual over groups."""
+    logs = np.log(
+        [work.items, max(1, work.preferences), work.block, max(2.0, min(work.rank, work.items))]
+    )
+    return [1.0, *logs, work.decades, work.decades**2]
+
+
 TERMS = {
     "interior": of_interior,
     "newton": of_newton,
@@ -275,7 +283,11 @@ TERMS = {
     "tiled": of_tiled,
     "tiled, squared": of_tiled,
 }
-POWERS = {"coordinate": powers_of_coordinate, "path": powers_of_path}
+POWERS = {
+    "coordinate": powers_of_coordinate,
+    "blocks": powers_of_blocks,
+    "path": powers_of_path,
+}
 
 # %% ../../nbs/registry/choice.ipynb #ch018
 RATES = {  # seconds of each term, on the machine that costs.csv was measured on
@@ -294,6 +306,7 @@ RATES = {  # seconds of each term, on the machine that costs.csv was measured on
     ),
     "newton, squared": (0.0408, 0.00448, 6.93e-10, 1.73e-08, 0, 1.18e-10, 0),
     "coordinate": (0.0453, -14.1, 0.567, 0.556, -0.167, 0.0152, 0.491),
+    "blocks": (0.05, -17.0, 1.9, 0.0, 0.3, 0.0, 0.5, 0.0),
     "tiled": (0.0543, 0.0001, 1.17e-08, 0.0117, 3.55e-08),
     "tiled, squared": (0.0518, 6.42e-05, 5.01e-09, 0.00307, 4.52e-10),
     "path": (0.0537, -11.5, 0.518, 0.242, 0.675, -0.264, 0.746, -0.0573),
@@ -301,7 +314,7 @@ RATES = {  # seconds of each term, on the machine that costs.csv was measured on
 }
 
 
-SOLVERS = ("interior", "newton", "coordinate", "tiled", "path")  # of one lambda
+SOLVERS = ("interior", "newton", "coordinate", "tiled", "blocks", "path")  # of one lambda
 
 
 def seconds_of_wide(solver, work, seconds):
@@ -323,13 +336,16 @@ def seconds_of_wide(solver, work, seconds):
     return seconds
 
 
+MANY = "tiled", "blocks"  # for kernels on many items
+
+
 def seconds_of(solver: str, work: Work) -> float:
     """The seconds that a solver of :data:`RATES` will take, "whole path" for all lambdas.
 
     They are infinite for what a solver cannot take.
     """
     is_linear = solver == "coordinate" or (solver == "newton" and not work.is_smooth)
-    if (is_linear and work.stores_gram) or (solver == "tiled" and not work.stores_gram):
+    if (is_linear and work.stores_gram) or (solver in MANY and not work.stores_gram):
         return np.inf
     name = f"{solver}, squared" if solver in ("newton", "tiled") and work.is_smooth else solver
     if name in POWERS:
@@ -353,6 +369,7 @@ SMOOTH = {  # seconds of one solution with another loss
     "cube": 4e-10,  # for each of the n^3 operations that factor a kernel matrix
     "square": 4e-7,  # for each of the n^2 entries of a matrix that is multiplied
 }
+STARTED = 0.3  # seconds of "blocks" from a neighbour, to a rough gap, over those to 1e-6 from 0
 SOLVES = 30  # that a path of "epsilon" or "newton" takes, in solutions to full accuracy
 CUBES = 1e9  # n^3 + FEW m: one solution of fewer takes less than a minute, except by "path" or "qp"
 OTHERS = {  # seconds of one solution and of a path
@@ -424,6 +441,9 @@ def predicted_seconds(
     return float(OTHERS[solver](n, m, columns)[is_path])
 
 
+MOST_TILES = 4 * 2**30  # bytes of tiles that "blocks" keeps, or half of the memory
+
+
 def bytes_of(solver: str, work: Work) -> int:
     """The bytes that a solver of :data:`RATES` keeps at a time, with the kernel matrix.
 
@@ -444,6 +464,9 @@ def bytes_of(solver: str, work: Work) -> int:
         return int(100 * m + 512 * n + 16 * work.entries + dense)
     if solver == "tiled":
         return int(72 * n**1.5 + 144 * n)
+    if solver == "blocks":
+        tiles = min(2 * n**2, MOST_TILES, available_memory() // 2)
+        return int(130 * m + 8 * n * work.block + 200 * n + tiles)
     return int(100 * m + 2 * gram)
 
 
@@ -507,12 +530,25 @@ def costs_of(problem, lam, provides):
     if provides == "solve":
         costs = [(name, seconds_of(name, work), bytes_of(name, work)) for name in SOLVERS]
         return sorted(costs, key=lambda cost: cost[1])
-    inner = "newton" if problem.loss.is_smooth else "interior"
     whole = work if lam is not None else replace(work, decades=WHOLE)
     return [
         ("path", seconds_of("whole path", whole), bytes_of("path", work)),
-        ("epsilon", SOLVES * seconds_of(inner, work), bytes_of(inner, work)),
+        ("epsilon", *inner_of_path(problem, lam)[1:]),
     ]
+
+
+def inner_of_path(problem, lam=None):
+    """The solver of single lambdas for a path of "epsilon", its seconds for all, and its bytes."""
+    work = work_of(problem, lam)
+    if problem.loss.is_smooth:
+        return "newton", SOLVES * seconds_of("newton", work), bytes_of("newton", work)
+    names = ["interior"]
+    if not problem.is_factored and solver_fit(get_solver("blocks"), problem, "solve") is True:
+        names.append("blocks")
+    share = dict(interior=1.0, blocks=STARTED)
+    cost = lambda name: (name, SOLVES * share[name] * seconds_of(name, work), bytes_of(name, work))
+    room = available_memory()
+    return min(map(cost, names), key=lambda each: (each[2] > room, each[1]))
 
 
 def sure_cost(problem, lam):
@@ -643,7 +679,7 @@ def compare_solvers(
 
 
 # %% ../../nbs/registry/choice.ipynb #ch036
-FROM = 2000  # items from which "tiled" is taken: below, others are more exact in a second
+FROM = 2000  # items from which MANY are taken: below, others are more exact in a second
 HOUR, LONGEST = 3600.0, 30 * 24 * 3600.0  # seconds: above LONGEST an error
 LONG, TIMES = 60.0, 5.0  # seconds that an exact path may always take, and how much slower it may be
 
@@ -712,7 +748,7 @@ def quickest(problem, lam, allow_plugins, make):
             and solver_fit(made := make(solver), problem, "solve") is True
         ):
             name, least, chosen = solver, seconds, made
-            if solver != "tiled" or problem.n_items >= FROM:  # else only if no other one fits
+            if solver not in MANY or problem.n_items >= FROM:  # else only if no other one fits
                 break
     plugins = costs_of_plugins(problem, lam, "solve") if allow_plugins else []
     first = min((p for p in plugins if p.is_possible), key=lambda p: p.seconds, default=None)

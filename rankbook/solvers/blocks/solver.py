@@ -58,7 +58,7 @@ class BlocksSolver(Solver):
     expected_failed_checks = MappingProxyType(
         {"extremes": "lam of 1e-7 lam_max takes more sweeps than max_sweeps, which it says."}
     )
-    reference = "Shalev-Shwartz and Zhang (2014); Nesterov (1983)"
+    reference = "Shalev-Shwartz and Zhang (2016); Nesterov (1983)"
 
     def __init__(self, tol=Solver.tol, max_sweeps=2000, start=None, seed=0, progress=False):
         self.tol, self.start = as_positive("tol", tol), start
@@ -77,7 +77,7 @@ class BlocksSolver(Solver):
         if (largest := int(sizes.max())) > LARGEST:
             return (
                 f"it takes at most {LARGEST:,} items that are compared with each other, not "
-                f"{largest:,}, for which tiled and interior do not keep the multiplier of each pair."
+                f"{largest:,}, for which it would keep too many multipliers; tiled keeps none."
             )
         needed = BYTES * problem.n_preferences + 8 * int(sizes @ sizes)
         if needed > available_memory():

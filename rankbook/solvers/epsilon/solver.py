@@ -15,7 +15,9 @@ from ...base.validation import as_positive
 from ...paths.exact import SolutionPath, in_domain
 from ...paths.files import demand, finite, save_path
 from ...paths.ranges import RangePath, answer_of, follow_ranges
+from ...problems.certificate import Solution
 from ...problems.ranksvm import RankSVMProblem
+from ...registry.choice import inner_of_path
 from ...registry.plugins import get_solver
 from ...registry.solve import solve
 from ...registry.solver import Solver
@@ -54,15 +56,17 @@ class Breakpoint:
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c016
 def make_breakpoint(problem, lam, scaled_coef, dual):
-    """Breakpoint of lam beta = `scaled_coef` (n,) and multipliers (m,), by two products with K."""
+    """Breakpoint of lam beta = `scaled_coef` (n,) and multipliers (m,), by a product with K."""
     prefs = problem.prefs
     dual = np.clip(dual, 0, prefs.weight)  # as the library's certificate reads them
-    scores, gradient = problem.scores(problem.position(scaled_coef)), prefs.rmatvec(dual)
-    if problem.signs is None:
-        vectors = scaled_coef, scores, dual, gradient, problem.matvec(gradient)
-    else:
+    gradient = prefs.rmatvec(dual)
+    if problem.signs is not None:
+        scores = problem.scores(problem.position(scaled_coef))
         nearest = problem.penalty.implied_coef(problem, 1.0, dual)
         vectors = scaled_coef, scaled_coef, dual, nearest, nearest
+    else:
+        scores, lifted = problem.matvec(np.column_stack([scaled_coef, gradient])).T
+        vectors = scaled_coef, scores, dual, gradient, lifted
     short, linear = lam * prefs.margin - prefs.matvec(scores), float(dual @ prefs.margin)
     return Breakpoint(float(lam), *vectors, short, linear)
 
@@ -179,7 +183,7 @@ def refined_lam(upper, lower, excess):
 
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c038
-def refine_segment(problem, lam_min, eps, solve_at):
+def refine_segment(problem, lam_min, eps, solve_at, begin=lambda lam, upper, lower: None):
     """Breakpoints from lam_max downwards with a relative gap of at most eps between them.
 
     Parameters
@@ -189,6 +193,9 @@ def refine_segment(problem, lam_min, eps, solve_at):
     solve_at : callable
         Takes lam, returns a :class:`Breakpoint` with a relative gap of
         at most eps / 2.
+
+    begin : callable, optional
+        Called with lam and the two breakpoints around it before `solve_at`, to prepare a start.
 
     Returns
     -------
@@ -218,7 +225,9 @@ def refine_segment(problem, lam_min, eps, solve_at):
                     f"between lam = {high!r} and {low!r} rounding errors leave a relative gap of "
                     f"{gap:.1e}; eps is {eps:.1e}, a larger one is needed here."
                 )
-            ahead.append(solve_at(refined_lam(high, low, gap / eps)))
+            lam = refined_lam(high, low, gap / eps)
+            begin(lam, done[-1], ahead[-1])
+            ahead.append(solve_at(lam))
 
 
 # %% ../../../nbs/solvers/epsilon/solver.ipynb #c049
@@ -303,7 +312,8 @@ class EpsilonSolver(Solver):
     ----------
     inner : str, type or instance, optional
         A registered solver, or one as :func:`rankbook.get_solver` accepts it, with a ``solve``
-        method; by default "interior" for the hinge, "newton" for smooth losses.
+        method; by default "newton" for smooth losses, and for the hinge "interior", or "blocks" for
+        a kernel on many items if it is predicted to be quicker.
     eps : float, default 1e-3
         Largest relative gap, over max(1, abs(primal)), at every lambda of the domain; from 1e-9 to
         below 1.
@@ -343,6 +353,7 @@ class EpsilonSolver(Solver):
             tol, default = (dict(tol=self.eps / 20), "interior") if inner is None else ({}, inner)
             self.inner = get_solver(default, **tol)
             self.of_smooth = get_solver("newton", **tol) if inner is None else self.inner
+            self.of_many = None if inner is not None else get_solver("blocks", tol=self.eps / 4)
         except (ValueError, TypeError, ImportError) as error:
             if isinstance(error, ArgumentError):
                 said = error.renamed(f"inner is {inner!r}: {error.argument}")
@@ -356,8 +367,11 @@ class EpsilonSolver(Solver):
         self.signs = self.inner.signs
 
     def inner_for(self, problem):
-        """The solver of one lambda for the loss of a problem."""
-        return self.of_smooth if problem.loss.is_smooth else self.inner
+        """The solver of one lambda for a problem."""
+        if problem.loss.is_smooth:
+            return self.of_smooth
+        is_many = self.of_many is not None and inner_of_path(problem)[0] == "blocks"
+        return self.of_many if is_many else self.inner
 
     def can_solve(self, problem):
         """True, or the reason why not, from the inner solver if it gives one."""
@@ -400,28 +414,36 @@ class EpsilonSolver(Solver):
             with progress_bar(self.progress, "solves") as tell:
                 return follow_ranges(problem, lam_min, self.eps, self, tell)
         lam_min = LAM_MIN_RATIO * problem.lam_max if lam_min is None else lam_min
-        prefs, eps, labels = problem.prefs, self.eps, []
+        prefs, eps, labels, inner = problem.prefs, self.eps, [], self.inner_for(problem)
+        if takes_starts := hasattr(inner, "prepare"):
+            inner = inner.prepare(problem)
+
+        def begin(lam, upper, lower):
+            if takes_starts:
+                share = (upper.lam - lam) / (upper.lam - lower.lam)
+                dual = (1 - share) * upper.dual + share * lower.dual
+                inner.start = Solution(problem, lam, dual=dual)
 
         def solve_at(lam):
-            solution = solve(problem, lam, solver=self.inner)
+            solution = solve(problem, lam, solver=inner)
             dual, fitted = solution.dual, solution.dual is None
+            proof = solution.certificate
             if not isinstance(
                 dual, np.ndarray
             ):  # no multipliers, or multipliers fitted by `feasible_dual`
                 scores = problem.scores(problem.position(solution.coef))
                 feasible = problem.penalty.feasible_dual
                 dual = feasible(problem, scores, lam) if fitted else dual.multipliers(prefs, scores)
-            dual = np.clip(dual, 0, prefs.weight)
-            gap = problem.certificate(lam, solution.coef, dual).relative_gap
-            self.refuse_rough(solution, gap, eps, fitted)
+                proof = problem.certificate(lam, solution.coef, np.clip(dual, 0, prefs.weight))
+            self.refuse_rough(solution, proof.relative_gap, eps, fitted)
             labels.append(solution.solver)
             tell(len(labels), f"lam {lam:.3g}")
             return make_breakpoint(problem, lam, lam * solution.coef, dual)
 
         with progress_bar(self.progress, "solves") as tell:
-            done, status, largest = refine_segment(problem, lam_min, 0.999 * eps, solve_at)
+            done, status, largest = refine_segment(problem, lam_min, 0.999 * eps, solve_at, begin)
         end = {Status.COMPLETE: 0.0, Status.LAM_MIN: lam_min}[status]
-        label = labels[-1] if labels else self.inner.name or type(self.inner).__name__
+        label = labels[-1] if labels else inner.name or type(inner).__name__
         info = dict(solves=len(labels), inner=label, eps=eps, largest_gap=largest)
         rows = (np.array([getattr(one, name) for one in done]) for name in PARTS)
         return EpsilonPath(problem, *rows, status, end, info)
