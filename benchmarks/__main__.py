@@ -41,6 +41,7 @@ NAMES = {
     "rankrls": "RankRLS, beside factors and products of its size, scikit-learn and RLScore",
     "quality": "held-out queries, beside LightGBM and XGBoost",
     "projected": "an approximate kernel, and what it proves of the exact one",
+    "kernels": "kernels at small lambda, beside other solvers; cross-validation of many items",
     "files": "a linear ranking SVM on items in files, beside memory; text beside Parquet",
     "rayleigh": "Rayleigh rankers on many items, beside scikit-learn",
     "dask": "a linear ranking SVM on Dask, beside memory, with one worker and two",

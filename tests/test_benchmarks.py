@@ -31,6 +31,7 @@ NAMES = [
     "rankrls",
     "quality",
     "projected",
+    "kernels",
     "files",
     "rayleigh",
     "dask",

@@ -73,10 +73,10 @@ CALLS = {  # what is made before, and the call
         "p = problem(20_000, 5, 3, gamma=1.0)",
         "rb.solve(p, 10.0, solver='tiled')",
     ),
-    "blocks": (
+    "ascent": (
         "X, y = data(20_000, 5, 2)\n"
         "p = rb.RankSVMProblem(X, rb.Preferences.from_scores(y, np.arange(20_000) // 100))",
-        "rb.solve(p, 0.1, solver='blocks')",
+        "rb.solve(p, 0.1, solver='ascent')",
     ),
     "rls tiles": ("X, y = data(16_000, 5)", "rb.RankRLS(kernel='rbf').fit(X, y)"),
     "rls cv": ("X, y = data(6000, 5)", "rb.RankRLSCV(kernel='rbf').fit(X, y)"),

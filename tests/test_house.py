@@ -416,7 +416,7 @@ PLAIN_MODULES |= {
     "estimators.score_errors",
     "estimators.training",
 }
-PLAIN_MODULES |= {"preferences.votes", "solvers.blocks.solver"}
+PLAIN_MODULES |= {"preferences.votes", "solvers.ascent.solver"}
 
 
 def test_chapters_are_exported_and_plumbing_is_plain():

@@ -40,11 +40,13 @@ from ..problems.ranksvm import (
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
 from ..registry.choice import (
+    MANY,
     SOLVERS,
     announce,
     choose_solver,
     compare_solvers,
     seconds_of,
+    share_at,
     shared_follower,
     work_of,
 )
@@ -358,8 +360,8 @@ class RankSVM(Ranker):
 
                 def whole(exact):
                     chosen, is_auto = self.solver, auto_options(self.solver) is not None
-                    if is_auto and choose_solver(exact, chosen, at=lam).name == "tiled":
-                        chosen = "tiled", dict(tol=EXACT_GAP)
+                    if is_auto and (name := choose_solver(exact, chosen, at=lam).name) in MANY:
+                        chosen = name, dict(tol=EXACT_GAP)
                     return solve(exact, lam, chosen, progress=self.progress)
 
                 projected = lambda problem: self._solve(problem, self.lam)
@@ -393,6 +395,7 @@ class RankSVM(Ranker):
 
 
 # %% ../../nbs/estimators/ranksvm.ipynb #c035
+PROOF = 2e-9  # seconds of an exact certificate, for each entry of the kernel matrix
 MAX_RANK_SHARE = 0.4  # of the items: with more an interior point gains nothing by projecting
 
 
@@ -404,15 +407,16 @@ def worth_projecting(exact, solver, lam=None):
     """
     solver = with_options(solver, {})[0]
     found = [p for p in compare_solvers(exact, lam) if solver in ("auto", p.solver)]
-    alone = [p.seconds for p in found if not p.obstacle]
+    alone = [p.seconds * share_at(p.solver, EXACT_GAP) for p in found if not p.obstacle]
     if not alone:
         return lambda count: True
-    work = work_of(exact)
+    work = work_of(exact, lam)
     names = SOLVERS if solver == "auto" else [solver]
 
     def seconds(count):
         projected = replace(work, columns=count, stores_gram=False)
-        return min(seconds_of(name, projected) for name in names)
+        proof = PROOF * exact.n_items**2
+        return proof + min(seconds_of(name, projected) for name in names)
 
     def is_worth(count):
         tried = [FEWEST * 2**k for k in range(count.bit_length()) if FEWEST * 2**k <= count]

@@ -267,12 +267,13 @@ def powers_of_path(work):
     return [1.0, *logs, work.decades, work.decades**2]
 
 
-def powers_of_blocks(work):
-    """The same of ascent of the dual over groups."""
-    logs = np.log(
-        [work.items, max(1, work.preferences), work.block, max(2.0, min(work.rank, work.items))]
-    )
-    return [1.0, *logs, work.decades, work.decades**2]
+SLOWER = 0.4  # power of ten by which a power of ten of lam multiplies the sweeps of "ascent"
+
+
+def of_ascent(work):
+    """What the time of ascent over groups depends on: the tiles, and sweeps over them."""
+    n, sweeps = work.items, 10.0 ** (SLOWER * work.decades)
+    return [1.0, n, n**2, n**2 * sweeps, work.preferences * work.block * sweeps]
 
 
 TERMS = {
@@ -282,12 +283,11 @@ TERMS = {
     "whole path": of_path,
     "tiled": of_tiled,
     "tiled, squared": of_tiled,
+    "ascent": of_ascent,
+    "ascent, squared": of_ascent,
 }
-POWERS = {
-    "coordinate": powers_of_coordinate,
-    "blocks": powers_of_blocks,
-    "path": powers_of_path,
-}
+SQUARED = "newton", "tiled", "ascent"  # with rates of their own for the squared hinge
+POWERS = {"coordinate": powers_of_coordinate, "path": powers_of_path}
 
 # %% ../../nbs/registry/choice.ipynb #ch018
 RATES = {  # seconds of each term, on the machine that costs.csv was measured on
@@ -306,15 +306,16 @@ RATES = {  # seconds of each term, on the machine that costs.csv was measured on
     ),
     "newton, squared": (0.0408, 0.00448, 6.93e-10, 1.73e-08, 0, 1.18e-10, 0),
     "coordinate": (0.0453, -14.1, 0.567, 0.556, -0.167, 0.0152, 0.491),
-    "blocks": (0.05, -17.0, 1.9, 0.0, 0.3, 0.0, 0.5, 0.0),
-    "tiled": (0.0543, 0.0001, 1.17e-08, 0.0117, 3.55e-08),
+    "tiled": (0.051, 0.00012, 7.2e-09, 0.012, 3.3e-08),
     "tiled, squared": (0.0518, 6.42e-05, 5.01e-09, 0.00307, 4.52e-10),
-    "path": (0.0537, -11.5, 0.518, 0.242, 0.675, -0.264, 0.746, -0.0573),
+    "ascent": (0.0719, 6.9e-05, 3.5e-09, 3.6e-09, 4.5e-11),
+    "ascent, squared": (0.0687, 4.4e-05, 1.5e-08, 7.8e-10, 1.5e-10),
+    "path": (0.0537, -11.5, 0.518, 0.242, 0.675, -0.264, 0.732, -0.0553),
     "whole path": (0.0944, 7.71e-07, 1.2e-11, 1.53e-09, 4.05e-07),
 }
 
 
-SOLVERS = ("interior", "newton", "coordinate", "tiled", "blocks", "path")  # of one lambda
+SOLVERS = ("interior", "newton", "coordinate", "tiled", "ascent", "path")  # of one lambda
 
 
 def seconds_of_wide(solver, work, seconds):
@@ -336,7 +337,7 @@ def seconds_of_wide(solver, work, seconds):
     return seconds
 
 
-MANY = "tiled", "blocks"  # for kernels on many items
+MANY = "tiled", "ascent"  # for kernels on many items
 
 
 def seconds_of(solver: str, work: Work) -> float:
@@ -347,7 +348,7 @@ def seconds_of(solver: str, work: Work) -> float:
     is_linear = solver == "coordinate" or (solver == "newton" and not work.is_smooth)
     if (is_linear and work.stores_gram) or (solver in MANY and not work.stores_gram):
         return np.inf
-    name = f"{solver}, squared" if solver in ("newton", "tiled") and work.is_smooth else solver
+    name = f"{solver}, squared" if solver in SQUARED and work.is_smooth else solver
     if name in POWERS:
         least, *exponents = RATES[name]
         seconds = least + float(np.exp(np.dot(exponents, POWERS[name](work))))
@@ -369,7 +370,7 @@ SMOOTH = {  # seconds of one solution with another loss
     "cube": 4e-10,  # for each of the n^3 operations that factor a kernel matrix
     "square": 4e-7,  # for each of the n^2 entries of a matrix that is multiplied
 }
-STARTED = 0.3  # seconds of "blocks" from a neighbour, to a rough gap, over those to 1e-6 from 0
+STARTED = 0.3  # seconds of "ascent" from a neighbour, to a rough gap, over those to 1e-6 from 0
 SOLVES = 30  # that a path of "epsilon" or "newton" takes, in solutions to full accuracy
 CUBES = 1e9  # n^3 + FEW m: one solution of fewer takes less than a minute, except by "path" or "qp"
 OTHERS = {  # seconds of one solution and of a path
@@ -427,10 +428,10 @@ def predicted_seconds(
         work = work_of(problem, lam, decades)
         if solver == "path" and is_path:
             return seconds_of("whole path", replace(work, decades=WHOLE))
-        many = is_path and solver in ("epsilon", "newton")
-        name = "interior" if solver == "epsilon" else solver
-        if name in SOLVERS:
-            return (SOLVES if many else 1) * seconds_of(name, work)
+        if solver == "epsilon":
+            return inner_of_path(problem, lam)[1]
+        if solver in SOLVERS:
+            return (SOLVES if is_path and solver == "newton" else 1) * seconds_of(solver, work)
     if solver not in OTHERS:
         return 0.0
     columns = problem.X.shape[1] if factored else n
@@ -441,7 +442,15 @@ def predicted_seconds(
     return float(OTHERS[solver](n, m, columns)[is_path])
 
 
-MOST_TILES = 4 * 2**30  # bytes of tiles that "blocks" keeps, or half of the memory
+ROUGH = dict(tiled=0.3, ascent=0.2)  # power of the gap with which their time falls
+
+
+def share_at(solver, tol):
+    """Seconds of a solver to a rough gap, over those to the usual one."""
+    return (Solver.tol / max(tol or 0.0, Solver.tol)) ** ROUGH.get(solver, 0.0)
+
+
+MOST_TILES = 4 * 2**30  # bytes of tiles that "ascent" keeps, or half of the memory
 
 
 def bytes_of(solver: str, work: Work) -> int:
@@ -464,7 +473,7 @@ def bytes_of(solver: str, work: Work) -> int:
         return int(100 * m + 512 * n + 16 * work.entries + dense)
     if solver == "tiled":
         return int(72 * n**1.5 + 144 * n)
-    if solver == "blocks":
+    if solver == "ascent":
         tiles = min(2 * n**2, MOST_TILES, available_memory() // 2)
         return int(130 * m + 8 * n * work.block + 200 * n + tiles)
     return int(100 * m + 2 * gram)
@@ -543,9 +552,9 @@ def inner_of_path(problem, lam=None):
     if problem.loss.is_smooth:
         return "newton", SOLVES * seconds_of("newton", work), bytes_of("newton", work)
     names = ["interior"]
-    if not problem.is_factored and solver_fit(get_solver("blocks"), problem, "solve") is True:
-        names.append("blocks")
-    share = dict(interior=1.0, blocks=STARTED)
+    if not problem.is_factored and solver_fit(get_solver("ascent"), problem, "solve") is True:
+        names.append("ascent")
+    share = dict(interior=1.0, ascent=STARTED)
     cost = lambda name: (name, SOLVES * share[name] * seconds_of(name, work), bytes_of(name, work))
     room = available_memory()
     return min(map(cost, names), key=lambda each: (each[2] > room, each[1]))
@@ -728,7 +737,7 @@ def announce(problem, solver, provides="solve", times=1, lam=None):
     if known and times * predicted_seconds(*asked, DEEPEST) <= MINUTE:
         return nullcontext()
     what = "one solution" if provides == "solve" else "a path" if times == 1 else f"{times} paths"
-    seconds = times * predicted_seconds(*asked)
+    seconds = times * share_at(solver.name, solver.tol) * predicted_seconds(*asked)
     said = f"the solver {solver.name!r} for {what}"
     return announce_time(seconds, said, f"use {advice_for(problem, provides)}")
 

@@ -14,7 +14,7 @@ from rankbook.testing.subject import Subject
 NAMES = [row["name"] for row in rb.list_solvers() if row["origin"].startswith("rankbook ")]
 PATHS = [row["name"] for row in rb.list_solvers() if "path" in row["provides"]]
 OPTIONS = {  # values that make no sense
-    "blocks": dict(tol=[0], max_sweeps=[0], seed=[-1, 1.5], start=[3]),
+    "ascent": dict(tol=[0], max_sweeps=[0], seed=[-1, 1.5], start=[3]),
     "coordinate": dict(tol=[0], max_passes=[0], seed=[-1, 1.5]),
     "epsilon": dict(
         eps=[0, -1, 1, 2, 1e-10, np.nan, np.inf, "small", None, True, [1e-3]],
@@ -119,7 +119,7 @@ FLOAT32, CSR = "takes the storage float64, not float32", "takes the storage floa
 L1 = "takes the penalty l2, not l1, which rankbook's own solvers qp and simplex take"
 L1_SQUARED = "which rankbook's own solvers homotopy and qp take"
 REFUSED = [  # a solver, options of the problem, and what is said
-    ("blocks", {}, "not linear"),
+    ("ascent", {}, "not linear"),
     ("coordinate", dict(kernel="rbf"), "not rbf"),
     ("coordinate", dict(penalty="l1"), "not l1"),
     ("coordinate", dict(loss="logistic"), "not logistic"),

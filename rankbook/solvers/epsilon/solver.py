@@ -312,7 +312,7 @@ class EpsilonSolver(Solver):
     ----------
     inner : str, type or instance, optional
         A registered solver, or one as :func:`rankbook.get_solver` accepts it, with a ``solve``
-        method; by default "newton" for smooth losses, and for the hinge "interior", or "blocks" for
+        method; by default "newton" for smooth losses, and for the hinge "interior", or "ascent" for
         a kernel on many items if it is predicted to be quicker.
     eps : float, default 1e-3
         Largest relative gap, over max(1, abs(primal)), at every lambda of the domain; from 1e-9 to
@@ -353,7 +353,7 @@ class EpsilonSolver(Solver):
             tol, default = (dict(tol=self.eps / 20), "interior") if inner is None else ({}, inner)
             self.inner = get_solver(default, **tol)
             self.of_smooth = get_solver("newton", **tol) if inner is None else self.inner
-            self.of_many = None if inner is not None else get_solver("blocks", tol=self.eps / 4)
+            self.of_many = None if inner is not None else get_solver("ascent", tol=self.eps / 4)
         except (ValueError, TypeError, ImportError) as error:
             if isinstance(error, ArgumentError):
                 said = error.renamed(f"inner is {inner!r}: {error.argument}")
@@ -370,7 +370,7 @@ class EpsilonSolver(Solver):
         """The solver of one lambda for a problem."""
         if problem.loss.is_smooth:
             return self.of_smooth
-        is_many = self.of_many is not None and inner_of_path(problem)[0] == "blocks"
+        is_many = self.of_many is not None and inner_of_path(problem)[0] == "ascent"
         return self.of_many if is_many else self.inner
 
     def can_solve(self, problem):

@@ -17,7 +17,7 @@ LARGEST = 2000  # items of a group, whose kernel matrix is kept
 BYTES = 130  # bytes for each preference, including its list and the certificate
 
 
-class BlocksSolver(Solver):
+class AscentSolver(Solver):
     """The ranking SVM with a kernel, one query after the other.
 
     Parameters
@@ -45,7 +45,7 @@ class BlocksSolver(Solver):
     gives its gap.
     """
 
-    name = "blocks"
+    name = "ascent"
     losses = frozenset({"hinge", "squared"})
     kernels = tuple(name for name in Solver.kernels if name != "linear")
     signed_margins = True
@@ -89,21 +89,21 @@ class BlocksSolver(Solver):
 
     def prepare(self, problem):
         """A copy of this solver that keeps the tiles of a problem, for several lambdas."""
-        from .steps import BlockTiles, Groups
+        from .steps import Groups, GroupTiles
 
         made = copy.copy(self)
         groups = Groups(problem.prefs)
-        made.prepared_for = problem, groups, BlockTiles(problem, groups)
+        made.prepared_for = problem, groups, GroupTiles(problem, groups)
         return made
 
     def solve(self, problem, lam):
         """The solution at one lam > 0. ``info`` has the number of sweeps."""
-        from .steps import BlockAscent
+        from .steps import GroupAscent
 
         prepared = self.prepared_for
         if prepared is None or prepared[0] is not problem:
             prepared = self.prepare(problem).prepared_for
-        ascent = BlockAscent(*prepared, self.seed)
+        ascent = GroupAscent(*prepared, self.seed)
         ascent.start(lam, None if self.start is None else self.multipliers(problem))
         with progress_bar(self.progress, "sweeps") as tell:
             found, net, sweeps = ascent.run(self.tol, self.max_sweeps, tell)

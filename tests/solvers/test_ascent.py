@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rankbook as rb
 from rankbook.kernels import Kernel
 from rankbook.problems.ranksvm import RankSVMProblem
-from rankbook.solvers.blocks import solver, steps
+from rankbook.solvers.ascent import solver, steps
 
 KERNELS = {
     "rbf": dict(kernel="rbf"),
@@ -68,7 +68,7 @@ def random_problem(seed):
 
 def check(seed):
     problem, lam = random_problem(seed)
-    found = rb.solve(problem, lam, "blocks").certificate
+    found = rb.solve(problem, lam, "ascent").certificate
     other = rb.solve(problem, lam, "interior").certificate
     size = max(1.0, other.primal)
     assert found.relative_gap <= 1e-6, problem
@@ -94,7 +94,7 @@ def test_the_optimum_is_that_of_a_program_that_shares_nothing(seed):
     prefs = rb.Preferences.from_scores(y, qid)
     prefs = prefs.reweighted(rng.random(len(prefs)), rng.normal(1, 1, len(prefs)))
     problem = RankSVMProblem(X, prefs, loss=["hinge", "squared"][seed % 2])
-    found, other = (rb.solve(problem, 0.3, name).certificate for name in ("blocks", "qp"))
+    found, other = (rb.solve(problem, 0.3, name).certificate for name in ("ascent", "qp"))
     assert found.primal == pytest.approx(other.primal, rel=2e-6)
 
 
@@ -113,18 +113,18 @@ def test_tiles_that_are_not_kept_change_nothing(sample, monkeypatch, kept, name)
     X, y, qid = X[shuffled], y[shuffled], qid[shuffled]
     X = Kernel("rbf").gram(X) if name == "precomputed" else X
     problem = RankSVMProblem(X, rb.Preferences.from_scores(y, qid), **KERNELS[name])
-    whole = rb.solve(problem, 1.0, "blocks").certificate
+    whole = rb.solve(problem, 1.0, "ascent").certificate
     monkeypatch.setattr(steps, "KEPT", kept)
     monkeypatch.setattr(steps, "TILE", 50)
     monkeypatch.setattr(steps, "WIDE", 100)
-    part = rb.solve(problem, 1.0, "blocks").certificate
+    part = rb.solve(problem, 1.0, "ascent").certificate
     assert part.relative_gap <= 1e-6 and part.primal == pytest.approx(whole.primal, rel=2e-6)
 
 
 def test_the_certificate_of_many_items_takes_one_product(sample, monkeypatch):
     X, y, qid = sample
     problem = RankSVMProblem(X, rb.Preferences.from_scores(y, qid))
-    found = rb.solve(problem, 1.0, "blocks")
+    found = rb.solve(problem, 1.0, "ascent")
     whole = problem.certificate(1.0, found.coef, found.dual)
     monkeypatch.setattr(RankSVMProblem, "WHOLE", 100)
     again, products = RankSVMProblem(X, problem.prefs), []
@@ -141,14 +141,14 @@ def test_the_certificate_of_many_items_takes_one_product(sample, monkeypatch):
 def test_a_start_at_another_lambda_saves_sweeps(sample):
     X, y, qid = sample
     problem = RankSVMProblem(X, rb.Preferences.from_scores(y, qid))
-    first = rb.solve(problem, 1.0, "blocks", tol=1e-4)
+    first = rb.solve(problem, 1.0, "ascent", tol=1e-4)
     cold, warm = (
-        rb.solve(problem, 0.9, "blocks", tol=1e-4, **options)
+        rb.solve(problem, 0.9, "ascent", tol=1e-4, **options)
         for options in (dict(), dict(start=first))
     )
     assert warm.info["sweeps"] < cold.info["sweeps"]
     assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-4)
-    prepared = rb.get_solver("blocks", tol=1e-4, start=first).prepare(problem)
+    prepared = rb.get_solver("ascent", tol=1e-4, start=first).prepare(problem)
     again = rb.solve(problem, 0.9, prepared)
     assert np.array_equal(again.coef, warm.coef)
 
@@ -158,14 +158,14 @@ def test_a_start_without_multipliers_is_refused(sample):
     problem = RankSVMProblem(X, rb.Preferences.from_scores(y, qid))
     start = rb.solve(problem, 1.0, "tiled")
     with pytest.raises((ValueError, TypeError), match="start has .*expected multipliers"):
-        rb.solve(problem, 0.9, "blocks", start=start)
+        rb.solve(problem, 0.9, "ascent", start=start)
 
 
 def test_many_compared_items_are_left_to_other_solvers(sample, monkeypatch):
     X, y, qid = sample
     monkeypatch.setattr(solver, "LARGEST", 19)
     problem = RankSVMProblem(X, rb.Preferences.from_scores(y, qid))
-    said = rb.get_solver("blocks").can_solve(problem)
+    said = rb.get_solver("ascent").can_solve(problem)
     assert said.startswith("it takes at most 19 items that are compared with each other, not 20")
     assert not problem.prefs.is_listed
     assert rb.solve(problem, 1.0).certificate.is_optimal()
@@ -175,7 +175,7 @@ def test_a_gap_that_cannot_be_reached_is_stated(sample):
     X, y, qid = sample
     problem = RankSVMProblem(X, rb.Preferences.from_scores(y, qid), Kernel("poly", degree=2))
     with pytest.warns(ConvergenceWarning, match="max_sweeps"):
-        found = rb.solve(problem, 1e-6, "blocks", max_sweeps=20)
+        found = rb.solve(problem, 1e-6, "ascent", max_sweeps=20)
     assert found.info["sweeps"] <= 20 and np.isfinite(found.certificate.primal)
 
 
@@ -187,7 +187,7 @@ def test_extreme_lambdas_give_finite_bounds(sample, lam):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = rb.solve(problem, lam, "blocks", max_sweeps=50).certificate
+        found = rb.solve(problem, lam, "ascent", max_sweeps=50).certificate
     assert found.dual <= found.primal < np.inf
 
 
@@ -195,5 +195,5 @@ def test_items_without_preferences_have_no_coefficients(sample):
     X, y, qid = sample
     qid[:7] = np.arange(100, 107)
     problem = RankSVMProblem(X, rb.Preferences.from_scores(y, qid))
-    found = rb.solve(problem, 1.0, "blocks")
+    found = rb.solve(problem, 1.0, "ascent")
     assert not found.coef[:7].any() and found.certificate.is_optimal()
