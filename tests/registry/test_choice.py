@@ -277,9 +277,10 @@ def test_every_route_says_beforehand_what_it_will_take(fit, words):
 def test_what_would_take_a_month_is_refused_unless_a_solver_is_named(monkeypatch):
     monkeypatch.setattr(choice, "available_memory", lambda: 23 * 2**30)
     monkeypatch.setattr(choice, "LONGEST", 24 * 3600.0)
-    large = problem(200_000, queries=50_000, d=30)
+    large = problem(1_000_000, queries=250_000, d=2)
     words = (
-        "predicted to need [0-9,]+ days, more than 1 days. Use approximate_kernel=.auto., kernel"
+        "predicted to need [0-9,]+ (days|hours), more than 1 days. "
+        "Use approximate_kernel=.auto., kernel"
     )
     with pytest.raises(ValueError, match=words):
         choose_solver(large)
@@ -333,8 +334,26 @@ def test_tiled_is_not_taken_where_its_products_are_many():
     y = np.digitize(X[:, 0] + rng.normal(size=2500), [-1, 0, 1, 2])
     prefs = rb.Preferences.from_scores(y, np.arange(2500) % 25)
     one = rb.RankSVMProblem(X, prefs, kernel="rbf")
-    assert choice.choose_solver(one, at=1.0).name == "interior"
-    assert choice.choose_solver(one, at=300.0).name == "tiled"
+    first = lambda lam: next(
+        p.solver for p in compare_solvers(one, lam) if p.solver in ("interior", "tiled")
+    )
+    assert first(1.0) == "interior" and first(300.0) == "tiled"
+
+
+def test_kernels_on_many_items_in_queries_go_to_ascent_and_others_to_tiled():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 10))
+    y = np.digitize(X[:, 0] + rng.normal(size=6000), [-1, 0, 1, 2])
+    for query, name in ((np.arange(6000) // 50, "ascent"), (None, "tiled")):
+        prefs = rb.Preferences.from_scores(y, query)
+        one = rb.RankSVMProblem(X, prefs)
+        assert choice.choose_solver(one, at=len(prefs) / 1000).name == name
+        assert not prefs.is_listed
+
+
+def test_a_rough_gap_is_predicted_to_take_less_time():
+    assert choice.share_at("ascent", 1e-6) == choice.share_at("interior", 1e-2) == 1
+    assert choice.share_at("tiled", 1e-2) < choice.share_at("ascent", 1e-2) < 0.2
 
 
 @pytest.mark.slow
