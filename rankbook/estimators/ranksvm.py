@@ -40,6 +40,7 @@ from ..problems.ranksvm import (
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
 from ..registry.choice import (
+    FROM,
     MANY,
     SOLVERS,
     announce,
@@ -406,7 +407,9 @@ def worth_projecting(exact, solver, lam=None):
     if this solver has no prediction for the exact problem, or if that does not fit in memory.
     """
     solver = with_options(solver, {})[0]
+    small = MANY if exact.n_items < FROM else ()  # which "auto" does not take here
     found = [p for p in compare_solvers(exact, lam) if solver in ("auto", p.solver)]
+    found = [p for p in found if solver != "auto" or p.solver not in small]
     alone = [p.seconds * share_at(p.solver, EXACT_GAP) for p in found if not p.obstacle]
     if not alone:
         return lambda count: True
