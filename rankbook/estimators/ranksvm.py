@@ -407,10 +407,11 @@ def worth_projecting(exact, solver, lam=None):
     if this solver has no prediction for the exact problem, or if that does not fit in memory.
     """
     solver = with_options(solver, {})[0]
-    small = MANY if exact.n_items < FROM else ()  # which "auto" does not take here
     found = [p for p in compare_solvers(exact, lam) if solver in ("auto", p.solver)]
-    found = [p for p in found if solver != "auto" or p.solver not in small]
-    alone = [p.seconds * share_at(p.solver, EXACT_GAP) for p in found if not p.obstacle]
+    found = [p for p in found if not p.obstacle]
+    if solver == "auto" and exact.n_items < FROM:  # as in the choice of "auto"
+        found = [p for p in found if p.solver not in MANY] or found
+    alone = [p.seconds * share_at(p.solver, EXACT_GAP) for p in found]
     if not alone:
         return lambda count: True
     work = work_of(exact, lam)

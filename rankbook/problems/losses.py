@@ -418,7 +418,7 @@ def both_squares(problem, position, dual):
     Otherwise the last number is None, and it is computed where it is needed.
     """
     is_array = isinstance(dual, np.ndarray) and problem.loss.derivative is not None
-    if problem.has_weights or problem.is_kept or not is_array:
+    if problem.has_weights or getattr(problem, "is_kept", True) or not is_array:
         return *problem.evaluate(position), None
     gradient = problem.prefs.rmatvec(problem.loss.admitted(problem.prefs, dual))
     pair = balance(problem, np.column_stack([position, gradient]))
