@@ -26,7 +26,7 @@ FITS = {
         (100_000, 1.0, 1e-2, ()),
     ],
 }
-FOLDS = {"tiny": 200, "usual": 4_000, "full": 20_000}  # items of a cross-validation
+FOLDS = {"tiny": 600, "usual": 4_000, "full": 20_000}  # items of a cross-validation
 END, EPS = 0.5, 1e-2  # smallest lambda of its paths, and their largest gap
 
 
