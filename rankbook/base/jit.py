@@ -21,6 +21,7 @@ import gc
 import hashlib
 import os
 import pickle
+import platform
 import stat
 import sys
 import tempfile
@@ -28,18 +29,21 @@ import warnings
 from contextlib import suppress
 from functools import cached_property, lru_cache, reduce, update_wrapper
 from pathlib import Path
+from uuid import uuid4
 from zlib import crc32
 
+import llvmlite
 import numba
 import numpy as np
 import platformdirs
 from llvmlite.ir import IntType
 from numba.core import cgutils, event, types
-from numba.core.caching import FunctionCache
+from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.options import DefaultOptions
+from numba.core.serialize import dumps
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -124,37 +128,104 @@ def open_folder(folder):
     return folder
 
 
+# Settings of numba that change compiled code.
+SETTINGS = (
+    "OPT",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "BOUNDSCHECK",
+    "DEBUGINFO_DEFAULT",
+    "EXTEND_VARIABLE_LIFETIMES",
+    "LLVM_REFPRUNE_PASS",
+    "LLVM_REFPRUNE_FLAGS",
+    "USING_SVML",
+)
+
+
+@lru_cache
+def build_facts():
+    """Return everything, except the processor, on which compiled code depends.
+
+    All sources count, because a compiled function contains the code of the functions that it calls.
+    """
+    sources = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        sources.update(path.read_bytes())
+    return dict(
+        sources=sources.hexdigest(),
+        python=sys.implementation.cache_tag + getattr(sys, "abiflags", ""),
+        system=sys.platform,
+        machine=platform.machine().lower(),
+        numba=numba.__version__,
+        llvmlite=llvmlite.__version__,
+        numpy=np.__version__.split(".")[0],
+        settings={name: str(getattr(numba.config, name, None)) for name in SETTINGS},
+    )
+
+
 @lru_cache
 def cache_folder():
-    """Return the folder for these sources, or None; see :func:`open_folder`.
+    """Return the user's folder for these sources and this compiler, or None; see `open_folder`."""
+    name = hashlib.sha256(repr(build_facts()).encode()).hexdigest()[:16]
+    return open_folder(cache_root() / name)
 
-    The name changes with every edit of the package, because a compiled function contains the code
-    of the functions that it calls, but numba checks only the function's own file.
+
+def write_code(path, *content):
+    """Replace a file by some objects and their digest; errors of writing are ignored."""
+    data = dumps(content)
+    unfinished = path.with_suffix(f".{uuid4().hex}")
+    try:
+        unfinished.write_bytes(hashlib.sha256(data).digest() + data)
+        os.replace(unfinished, path)
+    except OSError:
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+def read_code(path):
+    """Return the objects in a file, or None if there are none or the digest does not fit."""
+    with suppress(OSError):
+        stored = path.read_bytes()
+        if hashlib.sha256(stored[32:]).digest() == stored[:32]:
+            return pickle.loads(stored[32:])
+
+
+class Cache(NullCache):
+    """Compiled code of one function in a folder, a file for each argument types and processor.
+
+    numba's own cache has an index of numbered files. Two processes that add different types at the
+    same time can number their files equally, so that one type later runs the other's code. Here the
+    name of a file is a digest of the types, so that only equal code is replaced.
     """
-    digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return open_folder(cache_root() / digest.hexdigest()[:16])
 
+    def __init__(self, function, folder):
+        line = function.__code__.co_firstlineno
+        name = f"{function.__module__.partition('.')[2]}.{function.__qualname__}"
+        self.name, self.folder = f"{name}-{line}", folder
 
-BROKEN = OSError, EOFError, pickle.UnpicklingError  # a truncated file raises these, too
+    @property
+    def cache_path(self):
+        """Folder in which new code is kept."""
+        return str(self.folder)
 
+    def place(self, key):
+        """Return the file for a key: argument types and processor."""
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        return self.folder / f"{self.name}.{digest}.nbc"
 
-class Cache(FunctionCache):
-    """Compiled code on disk. Errors of reading and writing are ignored."""
-
-    def load_overload(self, *arguments):
+    def load_overload(self, signature, target_context):
         """Return the compiled function for some argument types, or None."""
-        try:
-            return super().load_overload(*arguments)
-        except BROKEN:
-            with suppress(OSError):
-                self.flush()
+        target_context.refresh()
+        key = signature, target_context.codegen().magic_tuple()
+        found = read_code(self.place(key))
+        if found and found[0] == key:
+            return CompileResult._rebuild(target_context, *found[1])
 
-    def save_overload(self, *arguments):
+    def save_overload(self, signature, result):
         """Save a compiled function."""
-        with suppress(*BROKEN):
-            super().save_overload(*arguments)
+        if not result.library.has_dynamic_globals:
+            key = signature, result.codegen.magic_tuple()
+            write_code(self.place(key), key, result._reduce())
 
 
 def njit(function, **options):
@@ -168,14 +239,7 @@ def njit(function, **options):
     made = numba.njit(function, pipeline_class=WholeCompiler, **OPTIONS, **options)
     file = Path(function.__code__.co_filename)
     if file.is_relative_to(PACKAGE) and file.is_file() and (folder := cache_folder()):
-        with global_compiler_lock:  # numba reads the setting when it makes a cache
-            before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
-            try:
-                cache = Cache(function)
-            finally:
-                numba.config.CACHE_DIR = before
-        if cache.cache_path.startswith(str(folder)):  # not if the disk just failed
-            made._cache = cache
+        made._cache = Cache(function, folder)
     return made
 
 

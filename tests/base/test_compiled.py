@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numba
@@ -148,10 +149,24 @@ def test_a_folder_that_breaks_while_a_process_runs(checkout, when):
     assert out == "42" and not list((checkout / "src").rglob("*.nb?"))
 
 
-def test_an_entry_that_was_cut_short_is_no_failure(checkout):
+def flip(data, place):
+    """Change one bit."""
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+
+
+DAMAGE = {
+    "empty": lambda data: b"",
+    "short": lambda data: data[:1000],
+    "digest": lambda data: flip(data, 5),
+    "code": lambda data: flip(data, len(data) // 2),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_an_entry_that_was_damaged_is_compiled_again(checkout, how):
     run(checkout)
-    for path in (checkout / "cache").rglob("*.nbi"):
-        path.write_bytes(path.read_bytes()[:20])
+    for path in (checkout / "cache").rglob("*.nbc"):
+        path.write_bytes(DAMAGE[how](path.read_bytes()))
     assert run(checkout)[0] == "42"
     assert run(checkout) == ("42", "")  # it was written again
 
@@ -160,6 +175,49 @@ def test_processes_that_start_together_all_get_it_right(checkout):
     processes = [start(checkout) for _ in range(2)]
     assert [process.communicate()[0].strip() for process in processes] == ["42"] * 2
     assert run(checkout) == ("42", "")
+
+
+WAIT = """
+import os, sys, time
+from pathlib import Path
+own, waits, until, x = sys.argv[1:]
+replace, calls = os.replace, []
+def wait_and_replace(*paths):
+    calls.append(paths)
+    if len(calls) == int(waits):
+        Path(own).touch()
+        while not Path(until).exists():
+            time.sleep(0.01)
+    replace(*paths)
+os.replace = wait_and_replace
+from rankbook.outer import double
+print(repr(double(eval(x))))
+Path(own).touch()
+"""
+
+
+def test_two_processes_that_write_at_the_same_time_keep_their_own_code(checkout):
+    """The first waits before its first file until the second waits before its second or ends."""
+    write(checkout, "outer", "@njit\ndef double(x):\n    return x + x\n")
+    (checkout / "wait.py").write_text(WAIT)
+
+    def double(own, waits, until, x):
+        return subprocess.Popen(
+            [sys.executable, "wait.py", own, waits, until, x],
+            text=True,
+            stdout=subprocess.PIPE,
+            cwd=checkout,
+            env=environment(checkout),
+        )
+
+    first = double("first", "1", "second", "21")
+    while not (checkout / "first").exists() and first.poll() is None:
+        time.sleep(0.01)
+    (checkout / "first").unlink()
+    second = double("second", "2", "first", "0.25")
+    assert [x.communicate(timeout=60)[0].strip() for x in (first, second)] == ["42", "0.5"]
+    again = "from rankbook.outer import double; print(double(0.25), double(21))"
+    assert run(checkout, again) == ("0.5 42", "")
 
 
 def test_threads_that_start_together_make_one_version(checkout):
@@ -351,15 +409,16 @@ def test_everything_works_without_the_compiler():
 # Folders that another user could reach
 
 PLANT = """
-import os, pickle, sys
+import hashlib, os, pickle, sys
 from pathlib import Path
 
 class Evil:
     def __reduce__(self):
         return os.system, (f"touch {sys.argv[2]}",)
 
-for file in Path(sys.argv[1]).rglob("*.nbi"):
-    file.write_bytes(pickle.dumps(Evil()))
+data = pickle.dumps(Evil())
+for file in Path(sys.argv[1]).rglob("*.nbc"):
+    file.write_bytes(hashlib.sha256(data).digest() + data)
 """
 
 
