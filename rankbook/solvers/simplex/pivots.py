@@ -7,7 +7,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...base.jit import njit, record
+from ...base.jit import inner_making, njit, record
 from ...base.limits import require_memory
 from ...kernels.items import from_first
 from ...paths.active_set import gather_all
@@ -113,7 +113,7 @@ def grow_basis_room(s):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c009
-@njit
+@inner_making
 def item_entry(X, rows, i, j):
     """An entry of the items: of X (n, d), or of sparse rows if there are any."""
     if rows is None:
@@ -125,7 +125,7 @@ def item_entry(X, rows, i, j):
     return 0.0
 
 
-@njit
+@inner_making
 def add_item_row(out, amount, X, rows, i):
     """Add a multiple of row i of X, or of sparse rows if there are any, to a vector."""
     if rows is None:
@@ -136,7 +136,7 @@ def add_item_row(out, amount, X, rows, i):
             out[indices[at]] += amount * data[at]
 
 
-@njit
+@inner_making
 def item_difference(s, i):
     """Set z (d) to the difference of the items of preference i. O(d)."""
     s.z[:] = 0.0
@@ -144,13 +144,13 @@ def item_difference(s, i):
     add_item_row(s.z, -1.0, s.X, s.rows, s.worse[i])
 
 
-@njit
+@inner_making
 def pair_entry(s, i, j):
     """Feature j of the difference of the items of preference i."""
     return item_entry(s.X, s.rows, s.better[i], j) - item_entry(s.X, s.rows, s.worse[i], j)
 
 
-@njit
+@inner_making
 def edge(s, place, direction):
     """Set the rates of the weights in use along the edge, dw (p), and of the scores, h.
 
@@ -174,7 +174,7 @@ def edge(s, place, direction):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c012
-@njit
+@inner_making
 def pair_row(s, i):
     """The row z_i of a new preference times the inverse: v (p). O(p^2)."""
     p = s.count.in_basis
@@ -186,7 +186,7 @@ def pair_row(s, i):
     return v
 
 
-@njit
+@inner_making
 def replace_pair(s, x, i):
     """Put preference i at place x of E."""
     p, v = s.count.in_basis, pair_row(s, i)
@@ -198,7 +198,7 @@ def replace_pair(s, x, i):
     s.E[x] = i
 
 
-@njit
+@inner_making
 def replace_feature(s, y, j, direction):
     """Put feature j at place y of S; dw holds -direction times its column B^-1 Z_Ej."""
     p = s.count.in_basis
@@ -210,7 +210,7 @@ def replace_feature(s, y, j, direction):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c013
-@njit
+@inner_making
 def append_basis(s, i, j, direction):
     """Add preference i and feature j; dw holds -direction times the column B^-1 Z_Ej."""
     p, v = s.count.in_basis, pair_row(s, i)
@@ -226,7 +226,7 @@ def append_basis(s, i, j, direction):
     s.count.largest = max(s.count.largest, p + 1)
 
 
-@njit
+@inner_making
 def remove_basis(s, x, y):
     """Drop the preference at place x of E and the feature at place y of S.
 
@@ -244,7 +244,7 @@ def remove_basis(s, x, y):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c019
-@njit
+@inner_making
 def recompute_q(s):
     """Compute q, the feature correlations of preferences at bound, by definition. O(m + n d)."""
     gather_all(s.better, s.worse, s.weight, s.sets, AT_BOUND, s.work)
@@ -254,7 +254,7 @@ def recompute_q(s):
             add_item_row(s.q, s.work[i], s.X, s.rows, i)
 
 
-@njit
+@inner_making
 def rebuild(s):
     """Compute the inverse, w, f and q from their definitions.
 
@@ -289,7 +289,7 @@ STEP_COST = 20  # fixed part of the work of a step, in list entries
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c007
-@njit
+@inner_making
 def prices(s):
     """Set a and s, the multipliers of E and the feature correlations at the current lambda.
 
@@ -314,7 +314,7 @@ def prices(s):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c010
-@njit
+@inner_making
 def next_event(s):
     """Decrease of lambda at which a multiplier or a feature correlation reaches a bound.
 
@@ -343,7 +343,7 @@ def next_event(s):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c014
-@njit
+@inner_making
 def score_range(v):
     """Largest minus smallest entry, the largest difference of two entries. O(n)."""
     low, high = v[0], v[0]
@@ -352,7 +352,7 @@ def score_range(v):
     return high - low
 
 
-@njit
+@inner_making
 def first_margin(s, pairs, size, step):
     """The first of the given preferences that reaches its margin before `step`, and the step.
 
@@ -375,7 +375,7 @@ def first_margin(s, pairs, size, step):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c017
-@njit
+@inner_making
 def list_near(s):
     """List the preferences within the budget of their margin. O(m)."""
     c, m, size = s.count, s.better.size, 0
@@ -391,7 +391,7 @@ def list_near(s):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c018
-@njit
+@inner_making
 def first_kink(s):
     """The first kink along the edge: (step, preference or -1, place in S or -1).
 
@@ -419,14 +419,14 @@ def first_kink(s):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c021
-@njit
+@inner_making
 def add_correlation(s, i, amount):
     """Add a multiple of z_i to q. O(d)."""
     item_difference(s, i)
     s.q[:] += amount * s.z
 
 
-@njit
+@inner_making
 def move_along_edge(s, step, place, direction, arrived):
     """Move along the edge and update the sets of the member that leaves and the one that arrives.
 
@@ -455,7 +455,7 @@ def move_along_edge(s, step, place, direction, arrived):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c022
-@njit
+@inner_making
 def exchange_basis(s, place, direction, arrived, zero):
     """Change the basis; return the members that left and entered.
 
@@ -495,7 +495,7 @@ def true_weights(s, w):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c026
-@njit
+@inner_making
 def log_event(s, lam_min, log):
     """Log one event; return LOG_FULL or the reason to end. O(p^2 + (n + d) p) and the list."""
     c = s.count
@@ -543,7 +543,7 @@ MAX_STEPS = 200  # largest number of steps for each possible row of the basis
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c005
-@njit
+@inner_making
 def steepest(s):
     """The worst violation relative to its bound, the slope, and the edge.
 
@@ -564,7 +564,7 @@ def steepest(s):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c008
-@njit
+@inner_making
 def turning_point(at, turn, slope):
     """Index of the kink at which the slope becomes positive, or -1 if there is no kink.
 
@@ -590,7 +590,7 @@ def turning_point(at, turn, slope):
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #descent-c010
-@njit
+@inner_making
 def long_step(s, slope):
     """Pass kinks while the slope is negative: (step, preference or -1, place in S or -1).
 
