@@ -39,7 +39,7 @@ import platformdirs
 from llvmlite.ir import IntType
 from numba.core import cgutils, event, types
 from numba.core.caching import NullCache
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import JITCodeLibrary, get_host_cpu_features
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.options import DefaultOptions
@@ -58,6 +58,7 @@ from numba.extending import (
 from .errors import ArgumentError
 
 PACKAGE = Path(__file__).parents[1]
+SHIPPED = PACKAGE / "compiled"  # in wheels for one system and version of Python: tools/ship.py
 # Sums may be reordered and fused; NaN and infinity keep their meaning.
 OPTIONS = dict(
     no_cfunc_wrapper=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy"
@@ -190,8 +191,25 @@ def read_code(path):
             return pickle.loads(stored[32:])
 
 
+@lru_cache
+def shipped_processor():
+    """Return the processor for which the package contains compiled code, or None.
+
+    The code counts only if the sources, the compiler and its settings are those of this process,
+    and if this computer has all features of that processor.
+    """
+    config, label = numba.config, read_code(SHIPPED / "label.nbc")
+    if label and config.CPU_NAME is None and config.CPU_FEATURES is None:
+        facts, features, processor = label
+        if facts == build_facts() and features <= {*get_host_cpu_features().split(",")}:
+            return processor
+
+
 class Cache(NullCache):
-    """Compiled code of one function in a folder, a file for each argument types and processor.
+    """Compiled code of one function on disk, a file for each tuple of argument types and processor.
+
+    Code is read from the package, if there is any for this computer, or from the user's folder. New
+    code is kept in the user's folder, if there is one.
 
     numba's own cache has an index of numbered files. Two processes that add different types at the
     same time can number their files equally, so that one type later runs the other's code. Here the
@@ -205,27 +223,29 @@ class Cache(NullCache):
 
     @property
     def cache_path(self):
-        """Folder in which new code is kept."""
-        return str(self.folder)
+        """Folder in which new code is kept, or None."""
+        return self.folder and str(self.folder)
 
-    def place(self, key):
-        """Return the file for a key: argument types and processor."""
-        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-        return self.folder / f"{self.name}.{digest}.nbc"
+    def file_name(self, key):
+        """Return the name of the file for a key: argument types and processor."""
+        return f"{self.name}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
 
     def load_overload(self, signature, target_context):
         """Return the compiled function for some argument types, or None."""
         target_context.refresh()
-        key = signature, target_context.codegen().magic_tuple()
-        found = read_code(self.place(key))
-        if found and found[0] == key:
-            return CompileResult._rebuild(target_context, *found[1])
+        own = target_context.codegen().magic_tuple()
+        for folder, processor in (SHIPPED, shipped_processor()), (self.folder, own):
+            if folder and processor:
+                key = signature, processor
+                found = read_code(folder / self.file_name(key))
+                if found and found[0] == key:
+                    return CompileResult._rebuild(target_context, *found[1])
 
     def save_overload(self, signature, result):
         """Save a compiled function."""
-        if not result.library.has_dynamic_globals:
+        if self.folder and not result.library.has_dynamic_globals:
             key = signature, result.codegen.magic_tuple()
-            write_code(self.place(key), key, result._reduce())
+            write_code(self.folder / self.file_name(key), key, result._reduce())
 
 
 def njit(function, **options):
@@ -238,8 +258,8 @@ def njit(function, **options):
         return np.errstate(all="ignore")(function)
     made = numba.njit(function, pipeline_class=WholeCompiler, **OPTIONS, **options)
     file = Path(function.__code__.co_filename)
-    if file.is_relative_to(PACKAGE) and file.is_file() and (folder := cache_folder()):
-        made._cache = Cache(function, folder)
+    if file.is_relative_to(PACKAGE) and file.is_file():
+        made._cache = Cache(function, cache_folder())
     return made
 
 

@@ -5,8 +5,10 @@ It is announced when it has to be made, and not needed at all.
 
 import ast
 import gc
+import importlib
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from numba.core.codegen import get_host_cpu_features
 
 from rankbook.base import jit
 from rankbook.base.jit import in_place, inner, njit
@@ -156,7 +159,7 @@ def flip(data, place):
 
 DAMAGE = {
     "empty": lambda data: b"",
-    "short": lambda data: data[:1000],
+    "short": lambda data: data[: len(data) // 2],
     "digest": lambda data: flip(data, 5),
     "code": lambda data: flip(data, len(data) // 2),
 }
@@ -254,6 +257,114 @@ def test_the_folder_of_the_user_is_that_of_the_system(checkout):
         check=True,
     ).stdout.splitlines()
     assert Path(found) == Path(expected) / "compiled"
+
+
+# Code that comes with the package
+
+SHELF = "src/rankbook/compiled"
+
+
+@pytest.fixture
+def ship(monkeypatch):
+    """The script that puts compiled code into a wheel."""
+    monkeypatch.syspath_prepend(PACKAGE.parent / "tools")
+    return importlib.import_module("ship")
+
+
+@pytest.fixture
+def shelf(checkout, ship):
+    """The checkout with compiled code for a processor that is not this one, and an empty cache."""
+    compiled = checkout / "compiled"
+    compiled.mkdir(mode=0o700)
+    code = "from rankbook.outer import times; times(21)"
+    paths = dict(PYTHONPATH=str(checkout / "src"), PYTHONDONTWRITEBYTECODE="1")
+    made = ship.compile_code(sys.executable, compiled, "generic", "", code, **paths)
+    shutil.move(made, checkout / SHELF)
+    return checkout
+
+
+def test_shipped_code_is_run_and_nothing_is_written(shelf):
+    before = {path: path.read_bytes() for path in (shelf / SHELF).iterdir()}
+    assert len(before) == 3
+    assert run(shelf) == ("42", "") and entries(shelf) == []
+    assert before == {path: path.read_bytes() for path in (shelf / SHELF).iterdir()}
+    shutil.rmtree(shelf / "cache")
+    (shelf / "cache").write_text("a file where a folder should be")
+    assert run(shelf) == ("42", "")
+
+
+def test_other_types_and_code_of_users_are_compiled_beside_shipped_code(shelf):
+    out, said = run(shelf, "from rankbook.outer import times; print(times(0.5), times(21))")
+    assert out == "1.0 42" and "kept for next time" in said
+    assert [name.split("-")[0] for name in entries(shelf)] == ["outer.times"]
+    (shelf / "user.py").write_text(
+        "import numba\nfrom rankbook.outer import times\n"
+        "@numba.njit(cache=True)\ndef mine(x):\n    return times(x) + times(0.25)\n"
+    )
+    for _ in range(2):  # compiled, and from numba's own cache
+        assert run(shelf, "from user import mine; print(mine(21))")[0] == "42.5"
+
+
+@pytest.mark.parametrize("how", ["short", "code"])
+@pytest.mark.parametrize("what", ["outer.times*", "label*"])
+def test_shipped_code_that_was_damaged_is_compiled_again(shelf, what, how):
+    (path,) = (shelf / SHELF).glob(what)
+    damaged = DAMAGE[how](path.read_bytes())
+    path.write_bytes(damaged)
+    out, said = run(shelf)
+    assert out == "42" and "compiling" in said and path.read_bytes() == damaged
+    assert len(entries(shelf)) == (1 if what == "outer.times*" else 2)
+    assert run(shelf) == ("42", "")
+
+
+@pytest.mark.parametrize("variable", ["NUMBA_SLP_VECTORIZE", "NUMBA_OPT", "NUMBA_BOUNDSCHECK"])
+def test_code_is_compiled_if_numba_has_other_settings(shelf, variable):
+    out, said = run(shelf, **{variable: "1"})
+    assert out == "42" and "compiling" in said and len(entries(shelf)) == 2
+
+
+def test_an_edit_of_the_sources_is_seen_beside_shipped_code(shelf):
+    write(shelf, "inner", "@njit\ndef factor():\n    return 3\n")
+    assert run(shelf)[0] == "63"
+
+
+@pytest.fixture
+def label(tmp_path, monkeypatch):
+    """A function that writes a label; it fits this process but for what is given."""
+    monkeypatch.setattr(jit, "SHIPPED", tmp_path)
+    for name in ("CPU_NAME", "CPU_FEATURES"):
+        monkeypatch.setattr(numba.config, name, None)
+
+    def write_label(features=frozenset(), **other):
+        jit.write_code(
+            tmp_path / "label.nbc", jit.build_facts() | other, set(features), ("any", "", "")
+        )
+        return jit.shipped_processor.__wrapped__()
+
+    return write_label
+
+
+OTHER = dict(sources="0", python="cpython-310", system="plan9", machine="mips", numba="0.1")
+OTHER |= dict(llvmlite="0.1", numpy="1", settings={})
+
+
+@pytest.mark.parametrize("fact", OTHER)
+def test_shipped_code_of_other_versions_is_left(label, fact):
+    assert label() == ("any", "", "")
+    assert OTHER.keys() == jit.build_facts().keys()
+    assert label(**{fact: OTHER[fact]}) is None
+
+
+def test_shipped_code_needs_the_features_of_its_processor(label, ship, monkeypatch):
+    features = {*get_host_cpu_features().split(",")}
+    assert label(features) == ("any", "", "") and label(features | {"+telepathy"}) is None
+    for _, needed, _ in ship.TARGETS.values():  # spelt as LLVM does
+        if needed and platform.machine().lower() in ("x86_64", "amd64"):
+            assert {x[1:] for x in needed.split()} <= {x[1:] for x in features}
+    for name in ("CPU_NAME", "CPU_FEATURES"):
+        with monkeypatch.context() as patch:
+            patch.setattr(numba.config, name, "")
+            assert label() is None
 
 
 # What may be called from where

@@ -1,8 +1,9 @@
-"""Small commands: convert, datasets, info, check and new-solver."""
+"""Small commands: convert, datasets, info, check, new-solver, solvers and warm-up."""
 
 import json
 import textwrap
 from dataclasses import asdict, replace
+from time import perf_counter
 from typing import Annotated
 
 import typer
@@ -235,3 +236,21 @@ def solvers(
         typer.echo(json.dumps(list(table), indent=2))
     else:
         say("\n\n".join(map(as_page, table)) if name else str(table))
+
+
+def warm_up(
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, help="Number of processes. Default: one for each core.")
+    ] = None,
+):
+    """Compile the code that first calls need, so that they do not wait for it.
+
+    The compiled code is kept in your cache folder, or below NUMBA_CACHE_DIR. It is needed again
+    after an update of rankbook, numba or Python. Wheels for your system may contain compiled code.
+    """
+    from rankbook.app.warm_up import warm_up
+    from rankbook.base.jit import cache_folder
+
+    begin = perf_counter()
+    number = warm_up(jobs or -1)
+    say(f"{number} functions compiled in {perf_counter() - begin:.0f} s, kept in {cache_folder()}")

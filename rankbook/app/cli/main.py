@@ -16,7 +16,7 @@ from typer.models import OptionInfo
 
 from rankbook.base.progress import interruptible
 
-from .commands import check, convert, datasets, info, new_solver, solvers
+from .commands import check, convert, datasets, info, new_solver, solvers, warm_up
 from .fit import fit
 from .options import Explain
 from .path import path
@@ -168,7 +168,7 @@ EXAMPLES = {
     convert: ("rankbook convert train.txt train.parquet",),
 }
 COMMANDS = (*OF_TABLES, datasets)
-COMMANDS += (info, check, new_solver, solvers)
+COMMANDS += (info, check, new_solver, solvers, warm_up)
 for command in COMMANDS:
     # \b keeps the lines as they are
     shown = "\n\n".join(f"\b\n{line}" for line in ("Examples:", *EXAMPLES.get(command, ())))

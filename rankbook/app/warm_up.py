@@ -1,0 +1,125 @@
+"""Compilation of the code that first calls need, for an image or before a course.
+
+``tools/ship.py`` runs it for the compiled code in the wheels of a release. Therefore it must call
+whatever the README and the guides compile; ``tests/app/test_warm_up.py`` compares.
+"""
+
+import warnings
+from contextlib import redirect_stderr
+from io import StringIO
+
+import numpy as np
+
+from ..base.jit import cache_folder, cache_root
+
+
+def example():
+    """Return items, grades and queries, too many for the fits that need no compiled code."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    return X, np.digitize(X[:, 0] + rng.normal(size=120), [-1, 0, 1]), np.repeat(np.arange(6), 20)
+
+
+def fit_l1():
+    """Fit with the L1 penalty."""
+    import rankbook as rb
+
+    X, y, _ = example()
+    rb.RankSVM(kernel="linear", penalty="l1").fit(X, y)
+
+
+def follow_l1():
+    """Choose lambda on exact paths of the L1 penalty."""
+    import rankbook as rb
+
+    X, y, _ = example()
+    rb.RankSVMCV(kernel="linear", penalty="l1").fit(X, y)
+
+
+def follow_paths():
+    """Choose lambda on exact paths by disagreement."""
+    import rankbook as rb
+
+    X, y, qid = example()
+    rb.RankSVMCV(kernel="linear").fit(X, y)
+    rb.RankSVMCV(cv=2).fit(X, y, qid=qid)
+
+
+def follow_graded_measures():
+    """Choose lambda by NDCG and other measures of a whole order."""
+    import rankbook as rb
+
+    X, y, qid = example()
+    for metric in ("ndcg@10", "ndcg", "average_precision"):
+        judged = y > 1 if metric == "average_precision" else y
+        rb.RankSVMCV(cv=2, metric=metric).fit(X, judged, qid=qid)
+
+
+def minimise_losses():
+    """Fit all losses with a linear kernel and with rbf."""
+    import rankbook as rb
+
+    X, y, qid = example()
+    for kernel in ("linear", "rbf"):
+        for loss in ("hinge", "squared", "logistic", "plackett-luce"):
+            rb.RankSVM(kernel=kernel, loss=loss).fit(X, y, qid=qid)
+        rb.RankRLS(kernel=kernel).fit(X, y, qid=qid)
+
+
+def step_through_preferences():
+    """Fit by single preferences: dual coordinate ascent and online."""
+    import rankbook as rb
+
+    X, y, _ = example()
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), "linear")
+    rb.solve(problem, 1.0, "coordinate")
+    rb.OnlineRankSVM(max_updates=300).fit(X, y)
+
+
+# the longest first
+STEPS = (
+    follow_l1,
+    follow_paths,
+    fit_l1,
+    minimise_losses,
+    step_through_preferences,
+    follow_graded_measures,
+)
+
+
+def run_step(number):
+    """Run a step in silence."""
+    with warnings.catch_warnings(), redirect_stderr(StringIO()):
+        warnings.simplefilter("ignore")
+        STEPS[number]()
+
+
+def warm_up(n_jobs=-1):
+    """Compile the code that first calls need and keep it on disk.
+
+    Parameters
+    ----------
+    n_jobs : int
+        Number of processes; -1: one for each core.
+
+    Returns
+    -------
+    int
+        Number of functions that were compiled, counted for each combination of argument types.
+
+    Raises
+    ------
+    OSError
+        If compiled code cannot be kept.
+    """
+    from joblib import Parallel, delayed
+
+    folder = cache_folder()
+    if folder is None:
+        raise OSError(
+            f"compiled code cannot be kept in {cache_root()}. Set NUMBA_CACHE_DIR to a folder of "
+            "your own."
+        )
+    before = len(list(folder.glob("*.nbc")))
+    Parallel(n_jobs=n_jobs, batch_size=1)(delayed(run_step)(i) for i in range(len(STEPS)))
+    return len(list(folder.glob("*.nbc"))) - before
