@@ -7,6 +7,9 @@
 model is fitted, chosen, saved and loaded, the command line ranks with it, and the plugin that
 `rankbook new-solver` writes is installed and solves a problem. All of this happens in a temporary
 folder outside the clone, with an empty cache.
+
+For each Python, `tools/ship.py` makes a second wheel with compiled code for computers of this kind.
+It is tried in the same way, and by the calls that users make first, and nothing may be compiled.
 """
 
 import configparser
@@ -17,6 +20,8 @@ import sys
 import tempfile
 import venv
 from pathlib import Path
+
+import ship
 
 ROOT = Path(__file__).resolve().parents[1]
 SMOKE = """
@@ -39,6 +44,19 @@ data = rb.datasets.make_mixture(n_per_class=10)
 model = rb.RankSVM(kernel="linear", solver="my-steps").fit(data.X, data.y)
 assert model.solver_.startswith("my-steps") and model.certificate_.relative_gap < 1e-3
 """
+# the calls that users make first
+FIRST = """
+import sys, numpy as np, rankbook as rb
+from rankbook.app.cli.main import main
+X = np.random.default_rng(0).normal(size=(60, 3))
+y = (X @ [1.0, -1.0, 0.5]).round().clip(0)
+rb.RankSVMCV().fit(X, y)
+rb.RankSVMCV(metric="ndcg@10").fit(X, y)
+rb.RankSVM(kernel="linear", penalty="l1").fit(X, y)
+rb.RankSVMCV(kernel="linear", penalty="l1").fit(X, y)
+sys.argv = ["rankbook", "select", "cancer"]
+main()
+"""
 
 
 def settings():
@@ -50,17 +68,7 @@ def settings():
 
 def run(*command, cwd, **environ):
     """Run a command; a failure ends the script with what was printed."""
-    result = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=os.environ | environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    if result.returncode:
-        raise SystemExit(f"{result.stdout}\n{' '.join(map(str, command))}: {result.returncode}")
-    return result.stdout
+    return ship.run(*command, cwd=cwd, env=os.environ | environ)
 
 
 def find_python(version):
@@ -90,7 +98,7 @@ def try_out(tools, python, file, folder):
     bin = folder / ("Scripts" if sys.platform == "win32" else "bin")
     install = [tools, "-m", "uv", "pip", "install", "--quiet", "--python", bin / "python"]
     run(*install, file, cwd=folder)
-    own = dict(XDG_CACHE_HOME=str(folder / "cache"), PYTHONPATH="", MPLBACKEND="agg")
+    own = dict(NUMBA_CACHE_DIR=str(folder / "cache"), PYTHONPATH="", MPLBACKEND="agg")
     smoke = SMOKE.format(version=settings()["version"], clone=str(ROOT))
     run(bin / "python", "-c", smoke, cwd=folder, **own)
     ranked = run(
@@ -101,6 +109,11 @@ def try_out(tools, python, file, folder):
     run(bin / "rankbook", "new-solver", "my-steps", cwd=folder, **own)
     run(bin / "python", "-m", "pip", "install", "--quiet", "./my-steps", cwd=folder, **own)
     run(bin / "python", "-c", PLUGIN, cwd=folder, **own)
+    if not file.name.endswith(("-none-any.whl", ".tar.gz")):
+        run(bin / "python", "-c", FIRST, cwd=folder, **own)
+        if compiled := sorted(path.name for path in (folder / "cache").rglob("*.nbc")):
+            raise SystemExit(f"{file.name} has no compiled code of {', '.join(compiled)}")
+    return bin / "python"
 
 
 def main(arguments):
@@ -116,15 +129,21 @@ def main(arguments):
         folder = Path(temp)
         venv.create(folder / "tools", with_pip=True)
         tools = folder / "tools" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-        run(tools, "-m", "pip", "install", "--quiet", "build", "twine", "uv", cwd=folder)
+        run(tools, "-m", "pip", "install", "--quiet", "build", "twine", "uv", "wheel", cwd=folder)
         (folder / "dist").mkdir()
         wheel, sdist = build(tools, folder / "dist")
         for file in (wheel, sdist):
             print(f"{file.name}: {file.stat().st_size / 1e3:.0f} kB", flush=True)
-        tried = [(version, python, wheel) for version, python in here.items()]
-        for version, python, file in [*tried, (*next(iter(here.items())), sdist)]:
-            try_out(tools, python, file, folder / f"{version}{file.suffix}")
-            print(f"Python {version}: {file.name} works", flush=True)
+        for version, python in here.items():
+            installed = try_out(tools, python, wheel, folder / version)
+            print(f"Python {version}: {wheel.name} works", flush=True)
+            if ship.target():
+                made = ship.ship(wheel, installed, folder / "dist", tools)
+                try_out(tools, python, made, folder / f"{version}.compiled")
+                print(f"Python {version}: {made.name} works", flush=True)
+        version, python = next(iter(here.items()))
+        try_out(tools, python, sdist, folder / "sdist")
+        print(f"Python {version}: {sdist.name} works", flush=True)
         for version in sorted(set(pythons) - set(here)):
             print(f"Python {version} is not here: skipped")
         if arguments:

@@ -65,13 +65,16 @@ def compile_code(python, cache, processor, features, code=WARM_UP, **environ):
     return Path(run(python, "-c", LABEL, *features.split(), **options).strip())
 
 
-def ship(wheel, python, folder):
-    """Write the wheel with compiled code to a folder; return its path."""
+def ship(wheel, python, folder, tools=sys.executable):
+    """Write the wheel with compiled code to a folder; return its path.
+
+    `tools` is a Python with the package wheel.
+    """
     processor, features, platform_tag = target()
     with tempfile.TemporaryDirectory() as temp:
         temp = Path(os.path.realpath(temp))
         code = compile_code(python, temp, processor, features, PYTHONPATH="")
-        tool = [sys.executable, "-m", "wheel"]
+        tool = [tools, "-m", "wheel"]
         run(*tool, "unpack", "--dest", temp, wheel)
         (unpacked,) = temp.glob("rankbook-*")
         shutil.copytree(code, unpacked / "rankbook" / "compiled")

@@ -64,6 +64,7 @@ def minimise_losses():
         for loss in ("hinge", "squared", "logistic", "plackett-luce"):
             rb.RankSVM(kernel=kernel, loss=loss).fit(X, y, qid=qid)
         rb.RankRLS(kernel=kernel).fit(X, y, qid=qid)
+    rb.RankSVM(kernel="linear", signs=[1, 0, 0]).fit(X, y, qid=qid)
 
 
 def step_through_preferences():
@@ -71,9 +72,11 @@ def step_through_preferences():
     import rankbook as rb
 
     X, y, _ = example()
-    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), "linear")
-    rb.solve(problem, 1.0, "coordinate")
-    rb.OnlineRankSVM(max_updates=300).fit(X, y)
+    graded = rb.Preferences.from_scores(y)
+    listed = rb.Preferences(graded.better, graded.worse, len(y))
+    rb.solve(rb.RankSVMProblem(X, graded, "linear"), 1.0, "coordinate")
+    for prefs in (graded, listed):
+        rb.OnlineRankSVM(max_updates=300).fit(X, preferences=prefs)
 
 
 # the longest first
