@@ -62,7 +62,7 @@ def compile_code(python, cache, processor, features, code=WARM_UP, **environ):
     own = dict(NUMBA_CACHE_DIR=str(cache), NUMBA_CPU_NAME=processor, NUMBA_CPU_FEATURES="")
     options = dict(env=usual | environ | own, cwd=cache)
     run(python, "-c", code, **options)
-    return Path(run(python, "-c", LABEL, *features.split(), **options).strip())
+    return Path(run(python, "-c", LABEL, *features.split(), **options).splitlines()[-1])
 
 
 def ship(wheel, python, folder, tools=sys.executable):
