@@ -89,7 +89,7 @@ def program(text):
         raise argparse.ArgumentTypeError(
             f"{text!r} may not be executed; the path of a program is accepted."
         )
-    return str(Path(text).resolve())
+    return str(Path(text).absolute())
 
 
 def table(text):
@@ -120,6 +120,12 @@ def parse(arguments):
     parser.add_argument("--svm-rank", type=program, metavar="PATH", help="svm_rank_learn")
     parser.add_argument(
         "--liblinear", type=program, metavar="PATH", help="train of liblinear-ranksvm"
+    )
+    parser.add_argument(
+        "--wheel",
+        type=program,
+        metavar="PATH",
+        help="of cold: Python of an environment with the wheel of a release",
     )
     parser.add_argument(
         "--solver",
@@ -159,7 +165,7 @@ def main(arguments=None):
     found = []
     with threadpool_limits(1):
         facts = machine_facts()
-        peers = dict(svm_rank=options.svm_rank, liblinear=options.liblinear)
+        peers = dict(svm_rank=options.svm_rank, liblinear=options.liblinear, wheel=options.wheel)
         peers |= dict(solvers=options.solvers, out=options.out, repetitions=options.repetitions)
         for pair in run(names, options.scale, peers):
             if not found:

@@ -2,9 +2,10 @@
 
 The loops of the package are Python functions. numba compiles each of them when it is first called
 and keeps the compiled code on disk. A clone therefore needs no compiler, and the code in a chapter
-of the book is the code that runs. More than half of the time of a compilation is spent in numba's
-own Python, which infers types and writes LLVM's intermediate code; LLVM takes the rest. Three rules
-keep this time short:
+of the book is the code that runs. A release has wheels with compiled code for the usual computers;
+it is read where numba would compile the same, and elsewhere numba compiles. More than half of the
+time of a compilation is spent in numba's own Python, which infers types and writes LLVM's
+intermediate code; LLVM takes the rest. Three rules keep this time short:
 
 - Functions that only compiled code calls are an :class:`Inner`. Their types are inferred once, and
   LLVM optimises them only as a part of the functions that Python calls.
@@ -12,9 +13,7 @@ keep this time short:
   times as long to compile.
 - Python collects no garbage during a compilation.
 
-``python -m benchmarks cold`` measures first calls. A compiled extension would avoid them, but needs
-a compiler on every computer, or a wheel for every system. Compiled code in a wheel of pure Python
-would fit only one version of Python and numba, and a clone would still have none.
+``python -m benchmarks cold`` measures first calls.
 """
 
 import gc
