@@ -22,61 +22,65 @@ def example():
 
 def fit_l1():
     """Fit with the L1 penalty."""
-    import rankbook as rb
+    from ..estimators.ranksvm import RankSVM
 
     X, y, _ = example()
-    rb.RankSVM(kernel="linear", penalty="l1").fit(X, y)
+    RankSVM(kernel="linear", penalty="l1").fit(X, y)
 
 
 def follow_l1():
     """Choose lambda on exact paths of the L1 penalty."""
-    import rankbook as rb
+    from ..estimators.ranksvm import RankSVMCV
 
     X, y, _ = example()
-    rb.RankSVMCV(kernel="linear", penalty="l1").fit(X, y)
+    RankSVMCV(kernel="linear", penalty="l1").fit(X, y)
 
 
 def follow_paths():
     """Choose lambda on exact paths by disagreement."""
-    import rankbook as rb
+    from ..estimators.ranksvm import RankSVMCV
 
     X, y, qid = example()
-    rb.RankSVMCV(kernel="linear").fit(X, y)
-    rb.RankSVMCV(cv=2).fit(X, y, qid=qid)
+    RankSVMCV(kernel="linear").fit(X, y)
+    RankSVMCV(cv=2).fit(X, y, qid=qid)
 
 
 def follow_graded_measures():
     """Choose lambda by NDCG and other measures of a whole order."""
-    import rankbook as rb
+    from ..estimators.ranksvm import RankSVMCV
 
     X, y, qid = example()
     for metric in ("ndcg@10", "ndcg", "average_precision"):
         judged = y > 1 if metric == "average_precision" else y
-        rb.RankSVMCV(cv=2, metric=metric).fit(X, judged, qid=qid)
+        RankSVMCV(cv=2, metric=metric).fit(X, judged, qid=qid)
 
 
 def minimise_losses():
     """Fit all losses with a linear kernel and with rbf."""
-    import rankbook as rb
+    from ..estimators.rankrls import RankRLS
+    from ..estimators.ranksvm import RankSVM
 
     X, y, qid = example()
     for kernel in ("linear", "rbf"):
         for loss in ("hinge", "squared", "logistic", "plackett-luce"):
-            rb.RankSVM(kernel=kernel, loss=loss).fit(X, y, qid=qid)
-        rb.RankRLS(kernel=kernel).fit(X, y, qid=qid)
-    rb.RankSVM(kernel="linear", signs=[1, 0, 0]).fit(X, y, qid=qid)
+            RankSVM(kernel=kernel, loss=loss).fit(X, y, qid=qid)
+        RankRLS(kernel=kernel).fit(X, y, qid=qid)
+    RankSVM(kernel="linear", signs=[1, 0, 0]).fit(X, y, qid=qid)
 
 
 def step_through_preferences():
     """Fit by single preferences: dual coordinate ascent and online."""
-    import rankbook as rb
+    from ..estimators.online import OnlineRankSVM
+    from ..preferences.graph import Preferences
+    from ..problems.ranksvm import RankSVMProblem
+    from ..registry.solve import solve
 
     X, y, _ = example()
-    graded = rb.Preferences.from_scores(y)
-    listed = rb.Preferences(graded.better, graded.worse, len(y))
-    rb.solve(rb.RankSVMProblem(X, graded, "linear"), 1.0, "coordinate")
+    graded = Preferences.from_scores(y)
+    listed = Preferences(graded.better, graded.worse, len(y))
+    solve(RankSVMProblem(X, graded, "linear"), 1.0, "coordinate")
     for prefs in (graded, listed):
-        rb.OnlineRankSVM(max_updates=300).fit(X, preferences=prefs)
+        OnlineRankSVM(max_updates=300).fit(X, preferences=prefs)
 
 
 # the longest first
