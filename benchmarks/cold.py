@@ -28,7 +28,7 @@ main()
 IMPORT = "import rankbook as rb; rb.RankSVM"
 FIRST = {
     "RankSVMCV": FIT.format("RankSVMCV()"),
-    "RankSVMCV, L1": FIT.format("RankSVMCV(kernel='linear', penalty='l1')"),
+    "RankSVM, L1": FIT.format("RankSVM(kernel='linear', penalty='l1')"),
     "RankSVMCV, NDCG@10": FIT.format("RankSVMCV(metric='ndcg@10')"),
     "rankbook select cancer": SELECT,
     "RankSVM, newton": FIT.format("RankSVM(kernel='linear', solver='newton')"),

@@ -202,10 +202,12 @@ def replace_pair(s, x, i):
 def replace_feature(s, y, j, direction):
     """Put feature j at place y of S; dw holds -direction times its column B^-1 Z_Ej."""
     p = s.count.in_basis
-    s.inverse[y, :p] /= -direction * s.dw[y]
+    for x in range(p):
+        s.inverse[y, x] /= -direction * s.dw[y]
     for other in range(p):
         if other != y:
-            s.inverse[other, :p] += direction * s.dw[other] * s.inverse[y, :p]
+            for x in range(p):
+                s.inverse[other, x] += direction * s.dw[other] * s.inverse[y, x]
     s.S[y] = j
 
 
@@ -219,7 +221,8 @@ def append_basis(s, i, j, direction):
         s.inverse[y, p] = direction * s.dw[y] / pivot
         for x in range(p):
             s.inverse[y, x] -= s.inverse[y, p] * v[x]
-    s.inverse[p, :p] = -v / pivot
+    for x in range(p):
+        s.inverse[p, x] = -v[x] / pivot
     s.inverse[p, p] = 1 / pivot
     s.E[p], s.S[p] = i, j
     s.count.in_basis = p + 1
@@ -236,9 +239,13 @@ def remove_basis(s, x, y):
     last = size - 1
     for other in range(size):
         if other != y:
-            s.inverse[other, :size] -= s.inverse[other, x] / s.inverse[y, x] * s.inverse[y, :size]
-    s.inverse[y, :size] = s.inverse[last, :size]
-    s.inverse[:size, x] = s.inverse[:size, last]
+            factor = s.inverse[other, x] / s.inverse[y, x]
+            for at in range(size):
+                s.inverse[other, at] -= factor * s.inverse[y, at]
+    for at in range(size):
+        s.inverse[y, at] = s.inverse[last, at]
+    for at in range(size):
+        s.inverse[at, x] = s.inverse[at, last]
     s.E[x], s.S[y] = s.E[last], s.S[last]
     s.count.in_basis = last
 
@@ -266,16 +273,23 @@ def rebuild(s):
         for y in range(p):
             B[x, y] = pair_entry(s, s.E[x], s.S[y])
     inverse = np.linalg.inv(B)
-    s.inverse[:p, :p] = inverse
     s.w[:] = 0.0
     s.f[:] = 0.0
     for y in range(p):
-        s.w[s.S[y]] = np.dot(s.inverse[y, :p], s.delta[s.E[:p]])
+        for x in range(p):
+            s.inverse[y, x] = inverse[y, x]
+            s.w[s.S[y]] += inverse[y, x] * s.delta[s.E[x]]
         add_item_row(s.f, s.w[s.S[y]], s.XT, s.columns, s.S[y])
     recompute_q(s)
     s.count.since = 0
     s.count.rebuilds += 1
-    return p == 0 or np.abs(B @ inverse - np.eye(p)).max() < 1e-6
+    product = B @ inverse
+    for x in range(p):
+        product[x, x] -= 1.0
+        for y in range(p):
+            if not abs(product[x, y]) < 1e-6:
+                return False
+    return True
 
 
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #pivots-c003
@@ -304,8 +318,9 @@ def prices(s):
         for x in range(p):
             s.a[x] += s.inverse[y, x] * rest
             s.u[x] += s.inverse[y, x] * s.sign[j]
-    s.s[:] = s.q
-    s.rate[:] = 0.0
+    for j in range(s.q.size):
+        s.s[j] = s.q[j]
+        s.rate[j] = 0.0
     for x in range(p):
         item_difference(s, s.E[x])
         for j in range(s.q.size):
@@ -385,7 +400,8 @@ def list_near(s):
         if abs(s.delta[i] - (s.f[s.better[i]] - s.f[s.worse[i]])) <= s.now.budget:
             s.near[size] = i
             size += 1
-    s.f_scan[:] = s.f
+    for i in range(s.f.size):
+        s.f_scan[i] = s.f[i]
     c.near, c.scanned = size, 0
     c.scans += 1
 
@@ -401,7 +417,9 @@ def first_kink(s):
     if c.near < 0:
         list_near(s)
     p, limit, zero = c.in_basis, np.inf, -1
-    largest = np.abs(s.dw[:p]).max() if p else 0.0
+    largest = 0.0
+    for y in range(p):
+        largest = max(largest, abs(s.dw[y]))
     for y in range(p):  # the first weight in use that reaches 0
         side = s.sign[s.S[y]]
         if side * s.dw[y] < -RATE_RTOL * largest:
@@ -411,7 +429,8 @@ def first_kink(s):
     arrived, step = first_margin(s, s.near, c.near, limit)
     c.scanned += c.near + STEP_COST
     if step < np.inf:
-        s.work[:] = s.f + step * s.h - s.f_scan
+        for i in range(s.f.size):
+            s.work[i] = s.f[i] + step * s.h[i] - s.f_scan[i]
     if step == np.inf or score_range(s.work) > s.now.budget:
         arrived, step = first_margin(s, s.everything, s.better.size, limit)
         c.near = -1
@@ -423,7 +442,8 @@ def first_kink(s):
 def add_correlation(s, i, amount):
     """Add a multiple of z_i to q. O(d)."""
     item_difference(s, i)
-    s.q[:] += amount * s.z
+    for j in range(s.q.size):
+        s.q[j] += amount * s.z[j]
 
 
 @inner_making
@@ -432,7 +452,8 @@ def move_along_edge(s, step, place, direction, arrived):
 
     O(n + d).
     """
-    s.f[:] += step * s.h
+    for i in range(s.f.size):
+        s.f[i] += step * s.h[i]
     for y in range(s.count.in_basis):
         s.w[s.S[y]] += step * s.dw[y]
     if place < 0:
@@ -599,7 +620,9 @@ def long_step(s, slope):
     p, m, t, tol = s.count.in_basis, s.better.size, 0, RATE_RTOL * score_range(s.h)
     # for each kink: distance, increase of the slope, and a preference or -1 - y for place y of S
     at, turn, who = np.empty(m + p), np.empty(m + p), np.empty(m + p, dtype=np.int64)
-    largest = np.abs(s.dw[:p]).max() if p else 0.0
+    largest = 0.0
+    for y in range(p):
+        largest = max(largest, abs(s.dw[y]))
     for y in range(p):
         j = s.S[y]
         if s.sign[j] * s.dw[y] < -RATE_RTOL * largest:
