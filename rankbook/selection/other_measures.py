@@ -51,8 +51,9 @@ def query_dcg(members, grade_starts, gains, above, tied, sums):
     total = 0.0
     for g in range(gains.size):
         own = members[grade_starts[g] : grade_starts[g + 1]]
-        keys = np.sort(2 * above[own] + tied[own])
-        order = own[np.argsort(2 * above[own] + tied[own])]
+        keys = 2 * above[own] + tied[own]
+        by_key = np.argsort(keys)
+        keys, order = keys[by_key], own[by_key]
         j = 0
         while j < own.size:
             e = 1
