@@ -243,7 +243,7 @@ def warm_up(
         int, typer.Option("--jobs", min=1, help="Number of processes. Default: one for each core.")
     ] = None,
 ):
-    """Compile the code that first calls need, so that they do not wait for it.
+    """Compile the code that first calls need.
 
     The compiled code is kept in your cache folder, or below NUMBA_CACHE_DIR. It is needed again
     after an update of rankbook, numba or Python. Wheels for your system may contain compiled code.
