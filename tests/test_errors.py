@@ -1734,7 +1734,7 @@ SOLVING = [
                 None,
                 dict(solver="qq"),
                 ValueError,
-                r"^solver is 'qq'; expected one of: coordinate",
+                r"^solver is 'qq'; expected one of: ascent, coordinate",
             ),
         )
     ),

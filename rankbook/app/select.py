@@ -13,6 +13,7 @@ from ..data.split import PreferredItems, prepare
 from ..data.table import PARTS
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
+from ..paths.exact import RegularizationPath
 from ..problems.certificate import Solution
 from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem, as_loss
@@ -333,7 +334,7 @@ class ModelSelection:
     def figure(self):
         """Draw the path, the curve and, for two levels without queries, the test ROC curve.
 
-        The path is drawn if it has breakpoints. The figure is made without pyplot, so no window
+        A path is drawn if it has breakpoints and stores sets of preferences. The figure is made without pyplot, so no window
         opens.
         """
         from matplotlib.figure import Figure
@@ -342,14 +343,15 @@ class ModelSelection:
         from rankbook.plots.items import plot_roc
         from rankbook.plots.path import plot_sets
 
-        with_path = self.best.path.breakpoints.size > 0
+        path = self.best.path
+        with_path = isinstance(path, RegularizationPath) and path.breakpoints.size > 0
         with_roc = self.auc is not None and self.data.qid is None
         heights = [2.4] * with_path + [2.7] + [3.2] * with_roc
         figure = Figure(figsize=(6, sum(heights) + 0.5), layout="constrained")
         places = iter(figure.add_gridspec(len(heights), height_ratios=heights))
         above = figure.add_subplot(next(places)) if with_path else None
         if with_path:
-            plot_sets(self.best.path, above)
+            plot_sets(path, above)
             above.set(xlabel="", ylabel="training preferences")
             above.tick_params(labelbottom=False)
         below = figure.add_subplot(next(places), sharex=above)

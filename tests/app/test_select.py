@@ -485,6 +485,10 @@ class TestFigure:
             == 2
         )
 
+    def test_a_path_without_sets_is_left_out(self):
+        data = random_data(5, n=80, queries=12, levels=2)
+        assert len(select_model(data, loss="squared").figure().axes) == 1
+
 
 def test_cancer():
     result = select_model(load("cancer"), graph="star")
