@@ -5,12 +5,18 @@ of rounds in which all take turns: with one worker beside the same blocks in thi
 with two workers and twice the items beside one worker (weak scaling: the ratio is 1 if a step takes
 as long). Data are sent before the clock starts. Both run to the same answer, bit for bit.
 
+A fit from Parquet on one worker that keeps the blocks, as by default where they fit in its memory,
+is timed beside one whose worker reads them again for each sum. Seconds are of the processor, of
+client, scheduler and worker together, and include the first reading.
+
 The bytes that travel are counted in this process, which holds client and scheduler: everything that
 they write for a step of Newton's method, but for heartbeats.
 """
 
 import time
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -58,6 +64,35 @@ def problem_on(workers, blocks):
         yield rb.BlockRankSVMProblem(rb.dask_blocks(blocks, client=client))
 
 
+def of_parquet(n, rounds):
+    """A row of a fit from Parquet by a worker that keeps the blocks, beside one that does not."""
+    from .files import write
+
+    with TemporaryDirectory() as folder, cluster(1) as client:
+        path = Path(folder) / "items.parquet"
+        write(path, n, 50)
+
+        def fit(keep):
+            blocks = rb.read_blocks(path, "y", "qid")
+            spread = rb.dask_blocks(blocks, client=client, keep=keep)
+            weights = solved(rb.BlockRankSVMProblem(spread))[1]
+            spread.release()
+            return weights
+
+        def seconds(keep):
+            spent = lambda: time.process_time() + sum(client.run(time.process_time).values())
+            before = spent()
+            fit(keep)
+            return spent() - before
+
+        fit(None), fit(False)  # compile
+        times = np.array([[seconds(None), seconds(False)] for _ in range(rounds)])
+    ours, theirs = np.median(times, axis=0)
+    peer = dict(peer="read for each sum", peer_seconds=theirs, rounds=rounds)
+    ratio = np.median(times[:, 0] / times[:, 1])
+    return Row("a fit from Parquet on Dask, 1 worker", n, ours, ratio=ratio, **peer)
+
+
 @contextmanager
 def counted_bytes():
     """A list of the bytes of each message that client and scheduler write."""
@@ -99,6 +134,7 @@ def rows(scale, peers):
     yield Row(f"{what}, 1 worker", n, alone, **overhead)
     scaling = dict(peer="1 worker", peer_seconds=alone, ratio=both / alone, rounds=rounds)
     yield Row(f"{what}, 2 workers", 2 * n, both, **scaling)
+    yield of_parquet(n, rounds)
     for size in (n // 4, n):
         with problem_on(1, in_blocks(size, BLOCKS)) as problem:
             solved(problem)

@@ -264,10 +264,14 @@ def in_groups(combine, values):
 
 @dataclass(frozen=True)
 class Stored:
-    """Value that is read at each use or, with `keeps`, at the first use only."""
+    """Value that is read at each use or, with `keeps`, at the first use only.
+
+    `nbytes` is the memory that a block and the values computed from it need, if known.
+    """
 
     read: Callable[[], Any]
     keeps: bool = False
+    nbytes: float = np.inf
 
     @cached_property
     def _kept(self):
@@ -279,7 +283,7 @@ class Stored:
         return self._kept if self.keeps else self.read()
 
     def __reduce__(self):  # each process reads it itself
-        return Stored, (self.read, self.keeps)
+        return Stored, (self.read, self.keeps, self.nbytes)
 
 
 @dataclass(frozen=True)

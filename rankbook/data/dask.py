@@ -364,7 +364,23 @@ class DaskBlocks:
         return self.client.map(itemgetter(place), futures, key="result", pure=False)
 
 
-def sent_out(blocks: Blocks, client: "Client", keep: bool = False) -> DaskBlocks:
+SHARE = 0.4  # of a worker's memory for blocks; Dask moves data to disk above 0.6
+
+
+def fit_on_workers(client, blocks):
+    """Whether the workers have the memory to keep stored blocks, besides the data they have."""
+
+    def free(dask_scheduler):
+        workers = dask_scheduler.workers.values()
+        return [SHARE * worker.memory_limit - worker.nbytes for worker in workers]
+
+    there = client.run_on_scheduler(free) or [0.0]
+    stored = [value for value in blocks.items.values if isinstance(value, Stored)]
+    # each worker gets about the same number of blocks
+    return sum(value.nbytes for value in stored) <= min(there) * len(there)
+
+
+def sent_out(blocks: Blocks, client: "Client", keep: bool | None = None) -> DaskBlocks:
     """Send blocks of this process to the workers of a cluster; see :func:`rankbook.dask_blocks`."""
     values, read = list(blocks.items.values), [isinstance(v, Stored) for v in blocks.items.values]
     names = [getattr(value, "name", f"block {k}") for k, value in enumerate(values)]
@@ -378,7 +394,9 @@ def sent_out(blocks: Blocks, client: "Client", keep: bool = False) -> DaskBlocks
             "memory, or blocks that the workers read themselves."
         ) from error
     values = [value if is_read else next(sent) for value, is_read in zip(values, read)]
-    if any(read) and (keep or not blocks.is_stored):
+    if keep is None:
+        keep = not blocks.is_stored or fit_on_workers(client, blocks)
+    if any(read) and keep:
         values = client.map(partial(run_plan, [(itself, [Given(0, None)])], []), values, pure=False)
     return DaskBlocks(client, values, names)
 
@@ -623,7 +641,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     weight: Any = None,
     client: "Client | None" = None,
     shuffle: bool = False,
-    keep: bool = False,
+    keep: bool | None = None,
     worse_weight: Any = None,
 ) -> DaskBlocks | Blocks:
     """Make blocks of whole queries on the workers of a Dask cluster, or in this process.
@@ -647,9 +665,11 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         ``dask.config`` names another scheduler.
     shuffle : bool, default False
         Whether rows of queries that span partitions move to one of them.
-    keep : bool, default False
-        Whether blocks from files are read only once and stay on the workers. By default each sum
-        over the data reads them again.
+    keep : bool, optional
+        Whether blocks from files are read only once and stay on the workers. By default they stay
+        if they and the numbers computed from them take at most 40 % of the workers' memory limit.
+        Otherwise, and if the workers have no limit or the blocks are transformed, each sum over the
+        data reads them again.
     worse_weight : the same as `weight`, optional
         Weights of items as the worse item of a preference. `weight`, or 1, is then their weight as
         the better item, see :class:`rankbook.Block`.

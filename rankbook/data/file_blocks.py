@@ -49,6 +49,7 @@ from .table import (
 
 CHUNK = 1 << 16  # rows that are examined together
 KEPT = 1 << 28  # largest number of bytes of all features for which blocks stay in memory
+EACH = 160  # bytes for an item besides its features, for a fit by Newton's method
 
 
 class Cuts:
@@ -640,7 +641,8 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
     sparse = first.is_numbered and first.stays_sparse
     size = 12 * entries if sparse else 8 * len(roles.features) * sum(sizes)
     readers = (BlockReader(table, roles, *piece) for table, piece in found)
-    return Blocks(Stored(reader, size <= KEPT) for reader in readers), roles
+    nbytes = (size + EACH * sum(sizes)) / len(sizes)
+    return Blocks(Stored(reader, size <= KEPT, nbytes) for reader in readers), roles
 
 
 def read_blocks(

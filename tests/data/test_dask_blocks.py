@@ -10,6 +10,7 @@ import threading
 import time
 from functools import partial
 from pickle import dumps
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from scipy.sparse import csr_array
 
 import rankbook as rb
 from rankbook.data import dask as dask_module
+from rankbook.data import file_blocks
 from rankbook.data.blocks import GROUP, BlockedItems, Blocks, Stored, block_facts, nbytes_of
 
 distributed = pytest.importorskip("distributed", reason='needs pip install "rankbook[dask]"')
@@ -176,6 +178,32 @@ def test_stored_blocks_are_read_by_the_workers(client):
     CALLS.clear()
     solved(once)
     assert not CALLS
+
+
+def test_blocks_of_files_stay_on_the_workers_where_they_fit(client, cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(file_blocks, "KEPT", 0)  # too many to stay in this process
+    X, y, qid, _ = data()
+    frame = pd.DataFrame(X).add_prefix("x").assign(y=y, qid=qid)
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=60)
+    read = rb.read_blocks(tmp_path / "a.parquet", "y", "qid", rows=60)
+    (size,) = {stored.nbytes for stored in read.items.values}
+    assert read.is_stored and size == 60 * (8 * 5 + file_blocks.EACH)
+    there = rb.dask_blocks(read)
+    here = Blocks(stored.read() for stored in read.items.values)
+    assert not there.is_stored and same(solved(there), solved(here))
+    assert rb.dask_blocks(read, keep=False).is_stored
+    there.release()
+    assert settled(lambda: held_bytes(cluster)) == 0
+    limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
+    monkeypatch.setattr(dask_module, "SHARE", 1.9 * size / min(limits))
+    assert rb.dask_blocks(read).is_stored  # four blocks on two workers
+    monkeypatch.setattr(dask_module, "SHARE", 2.1 * size / min(limits))
+    kept = rb.dask_blocks(read)
+    assert not kept.is_stored
+    assert kept.reduce(lambda block: len(block.y), kept.items) == 240
+    assert rb.dask_blocks(read).is_stored  # data that are there already count
+    scaled = read.transform(SimpleNamespace(transform=lambda X: X))
+    assert rb.dask_blocks(scaled).is_stored  # of unknown size
 
 
 @pytest.mark.parametrize("options", [dict(), dict(keep=True), dict(shuffle=True)])
