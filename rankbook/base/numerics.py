@@ -176,7 +176,7 @@ def conjugate_gradients(product, b, precondition, is_enough, most):
     return x, count, False
 
 
-def line_search(slope, start, most=100):
+def line_search(slope, start, most=100, announce=None):
     """Step length t > 0 at which a slope that rises with t is at most a tenth of -`start` in size.
 
     The first t is 1. It is accepted if its slope is at most a tenth of -`start`, even if it is very
@@ -188,6 +188,8 @@ def line_search(slope, start, most=100):
     slope : callable
     start : float
         slope(0). If it is not negative, t is 0.
+    announce : callable, optional
+        Called before slope(t) with t and the value that follows if t is too small.
 
     Examples
     --------
@@ -196,6 +198,8 @@ def line_search(slope, start, most=100):
     """
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(most if start < 0 else 0):
+        if announce is not None and t < high < np.inf:
+            announce(t, (t + high) / 2)
         at = slope(t)
         if at <= -start / 10 and (t == 1 or at >= start / 10):
             return t

@@ -95,15 +95,27 @@ def totals_of(sums):
     return sums.worst, sums.loss, sums.margin, sums.square, sums.error, sums.slope_error
 
 
-def totals_at(sums, block, scores):
-    """Return the totals, X'g (d,), f'g and z'Bz of a block at scores f with score gradient g."""
-    g = sums.score_gradient
-    return *totals_of(sums), rmatvec(block.X, g), float(scores @ g), sums.bands.along_signs
+def totals_at(block, *found):
+    """Return the totals, X'g (d,), f'g and z'Bz of a block at each scores f, gradient g.
+
+    The arguments `found` are the :class:`rankbook.preferences.sums.Sums`, and then their scores.
+    """
+    totals = []
+    for sums, scores in zip(found[: len(found) // 2], found[len(found) // 2 :]):
+        g = sums.score_gradient
+        products = rmatvec(block.X, g), float(scores @ g), sums.bands.along_signs
+        totals.append((*totals_of(sums), *products))
+    return tuple(totals)
 
 
 def add_totals(first, second):
     """Combine the totals of two blocks: the larger shortfall, and sums of the others."""
     return max(first[0], second[0]), *add_results(first[1:], second[1:])
+
+
+def add_each(first, second):
+    """Combine the totals of two blocks at several scores."""
+    return tuple(map(add_totals, first, second))
 
 
 class BlockedLoss(TargetLoss):
@@ -135,21 +147,30 @@ class BlockedLoss(TargetLoss):
 
         The scores, `score_gradient` and `bands` are Parts.
         """
-        return self.evaluate_with(totals_of, scores, derivative)[0]
+        found = self._evaluated(scores, derivative)
+        return self._sums(found, self.blocks.reduce(totals_of, found[0], combine=add_totals))[0]
 
-    def evaluate_with(self, totals, scores, derivative, *arguments, first=None):
-        """Evaluate, and also sum further values that `totals(sums, *arguments)` returns.
+    def evaluate_each(self, scores, derivative, first):
+        """Evaluate at a list of scores in one pass over the items.
 
-        All sums are computed in one request to each block.
+        The result is a list of the sums, X'g (d,), f'g and z'Bz at scores f with score gradient g.
         """
+        found = [self._evaluated(f, derivative, first) for f in scores]
+        sums, items = [each[0] for each in found], self.blocks.items
+        totals = self.blocks.reduce(totals_at, items, *sums, *scores, combine=add_each)
+        return [self._sums(*each) for each in zip(found, totals)]
+
+    def _evaluated(self, scores, derivative, first=None):
+        """Parts of the sums, the score gradients and the bands."""
         found = self.blocks.map(
             evaluate_block, self.losses, scores, derivative, self.blocks.is_stored, first
         )
-        gradient = self.blocks.map(attrgetter("score_gradient"), found)
-        bands = self.blocks.map(attrgetter("bands"), found)
-        worst, loss, margin, square, *others = self.blocks.reduce(
-            totals, found, *arguments, combine=add_totals
-        )
+        some = (self.blocks.map(attrgetter(name), found) for name in ("score_gradient", "bands"))
+        return found, *some
+
+    def _sums(self, found, totals):
+        """The sums of all blocks, and the further totals."""
+        (_, gradient, bands), (worst, loss, margin, square, *others) = found, totals
         return Sums(loss, margin, square, gradient, worst, bands, *others[:2]), *others[2:]
 
     def full_score_gradient(self):
@@ -280,10 +301,16 @@ class BlockRankSVMProblem(RankSVMProblem):
 
         The bands are :class:`Bands`, so :meth:`mean_curvature` needs no further pass.
         """
-        sums, correlation, product, along = self.summed.evaluate_with(
-            totals_at, f, derivative, self.blocks.items, f, first=self.first_items
-        )
-        return replace(sums, bands=Bands(sums.bands, along)), correlation, product
+        return self.sums_at_each([f], derivative)[0]
+
+    def sums_at_each(self, scores: list[Parts], derivative: Derivative) -> list[tuple]:
+        """The result of :meth:`sums_at` at each of some scores. One pass for all of them."""
+        return [
+            (replace(sums, bands=Bands(sums.bands, along)), correlation, product)
+            for sums, correlation, product, along in self.summed.evaluate_each(
+                scores, derivative, self.first_items
+            )
+        ]
 
     def mean_curvature(self, bands: Bands) -> float:
         """The estimate of :class:`RankSVMProblem`, for the bands of :meth:`sums_at`. O(1)."""

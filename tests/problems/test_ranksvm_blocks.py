@@ -94,6 +94,33 @@ def test_stored_blocks_take_exact_steps_and_come_to_the_same_answer():
     assert np.linalg.norm(ours.weights - theirs.weights) <= radius < 1e-3
 
 
+@pytest.mark.parametrize("lam", [20.0, 0.02])
+def test_a_pass_over_blocks_tries_two_steps_and_finds_the_same_one(lam, monkeypatch):
+    from rankbook.data.blocks import Stored
+    from rankbook.solvers.newton import steps
+
+    reads = []
+    blocks = cut(*data(), at=[5, 12]).items.values
+    stored = rb.Blocks(
+        Stored(lambda block=block: reads.append(block.name) or block) for block in blocks
+    )
+    problem = rb.BlockRankSVMProblem(stored)
+
+    def passes():
+        problem.at_zero  # noqa: B018 -- kept from the first solution
+        reads.clear()
+        solution = rb.solve(problem, lam, solver="newton")
+        assert len(reads) % len(blocks) == 0
+        return solution, len(reads) // len(blocks)
+
+    ours, two = passes()
+    search = steps.line_search
+    monkeypatch.setattr(steps, "line_search", lambda slope, start, **_: search(slope, start))
+    theirs, one = passes()
+    assert np.array_equal(ours.weights, theirs.weights) and ours.info == theirs.info
+    assert two < one
+
+
 def test_paths_and_curves():
     X, y, qid, _ = data()
     one = rb.solve_path(in_memory(X, y, qid, None), solver="newton")

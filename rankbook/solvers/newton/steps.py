@@ -277,14 +277,21 @@ def step_length(problem, lam, point, p, q, derivative):
     """Step length t with at most a tenth of the slope at 0 along p, and `sums_at` there.
 
     The objective does not rise between 0 and t. The vector q is X p. The search tries 1 first and
-    at most a hundred values, O(n d + n log n) for each.
+    at most a hundred values, O(n d + n log n) for each. A pass over blocks also tries the value
+    that follows if its own is too small.
     """
     flat, bent = lam * float(point.w @ p), lam * float(p @ p)
     start, loss = float(point.gradient @ p), point.value - lam / 2 * float(point.w @ point.w)
-    found = {}
+    found, ahead = {}, {}
+
+    def announce(*steps):
+        if steps[0] not in ahead:
+            ahead.clear()
+            scores = [point.f + t * q for t in steps]
+            ahead.update(zip(steps, problem.sums_at_each(scores, derivative)))
 
     def slope(t):
-        sums = problem.sums_at(point.f + t * q, derivative)
+        sums = ahead.pop(t, None) or problem.sums_at(point.f + t * q, derivative)
         at = flat + t * bent - float(p @ sums[1])
         rise = t * (flat + t / 2 * bent) + sums[0].loss - loss
         if not rise <= 1e-12 * abs(point.value):
@@ -294,7 +301,7 @@ def step_length(problem, lam, point, p, q, derivative):
             found[t] = sums
         return at
 
-    t = line_search(slope, start)
+    t = line_search(slope, start, announce=announce if problem.storage == "blocks" else None)
     return t, found.get(t)
 
 
