@@ -154,6 +154,36 @@ def blas_libraries():
     return ThreadpoolController().select(user_api="blas")
 
 
+def in_main_thread():
+    """Whether this thread is the main thread, or computes while the main thread waits for it."""
+    return bool(WAITING.get()) or threading.get_ident() == threading.main_thread().ident
+
+
+OUTSIDE = ContextVar("OUTSIDE", default=None)  # threads of BLAS outside of `on_one_blas_thread`
+
+
+def on_one_blas_thread(function):
+    """Wrap a function so that BLAS uses one thread in it; `thread_count` ignores this limit.
+
+    The sums of BLAS then do not depend on its number of threads. The limit holds for the whole
+    process, so only the main thread sets it. Where threadpoolctl has limited BLAS already, from
+    another thread, that limit remains.
+    """
+
+    @wraps(function)
+    def call(*args, **options):
+        if not in_main_thread():
+            return function(*args, **options)
+        token = OUTSIDE.set([library["num_threads"] for library in blas_libraries().info()])
+        try:
+            with blas_libraries().limit(limits=1):
+                return function(*args, **options)
+        finally:
+            OUTSIDE.reset(token)
+
+    return call
+
+
 def thread_count():
     """Return the number of threads that a computation may use.
 
@@ -164,8 +194,7 @@ def thread_count():
     Dask, because these already use all processors.
     """
     waiting = WAITING.get()  # of the main thread, if it waits for this one
-    is_main = waiting or threading.get_ident() == threading.main_thread().ident
-    if INSIDE.get() or not is_main:
+    if INSIDE.get() or not in_main_thread():
         return 1
     from multiprocessing import parent_process
 
@@ -175,7 +204,7 @@ def thread_count():
         return 1
 
     limits = [cpu_count(), waiting[1] if waiting else numba_threads()]
-    limits += [library["num_threads"] for library in blas_libraries().info()]
+    limits += OUTSIDE.get() or [library["num_threads"] for library in blas_libraries().info()]
     return max(1, min(limits))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import LARGEST, SMALLEST, refuse_huge
 from ..base.ownership import own
+from ..base.progress import on_one_blas_thread
 from ..base.validation import (
     as_count,
     as_flag,
@@ -242,7 +243,13 @@ class Parts:
         return self.blocks.map(operator.mul, number, self)
 
     def __matmul__(self, other):
-        return self.blocks.reduce(operator.matmul, self, other)
+        return self.blocks.reduce(dot, self, other)
+
+
+@on_one_blas_thread
+def dot(first, second):
+    """Return the product of two vectors of one block."""
+    return first @ second
 
 
 GROUP = 32  # number of results that are added one after the other
@@ -466,11 +473,13 @@ def require_blocks(argument, value):
         )
 
 
+@on_one_blas_thread
 def times_items(block, w):
     """Return X w (n,) of one block."""
     return matvec(block.X, w)
 
 
+@on_one_blas_thread
 def items_times(block, v):
     """Return X' v (d,) of one block."""
     return rmatvec(block.X, v)

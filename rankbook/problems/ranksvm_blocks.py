@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
 from ..base.ownership import as_read_only
+from ..base.progress import on_one_blas_thread
 from ..base.validation import as_choice, query_numbers
 from ..data.blocks import (
     BlockedItems,
@@ -67,6 +68,7 @@ class Bands:
     along_signs: float = 0.0
 
 
+@on_one_blas_thread
 def evaluate_block(summed, scores, derivative, is_stored=False, first=None):
     """Compute the :class:`rankbook.preferences.sums.Sums` of one block.
 
@@ -95,6 +97,7 @@ def totals_of(sums):
     return sums.worst, sums.loss, sums.margin, sums.square, sums.error, sums.slope_error
 
 
+@on_one_blas_thread
 def totals_at(block, *found):
     """Return the totals, X'g (d,), f'g and z'Bz of a block at each scores f, gradient g.
 
@@ -197,6 +200,7 @@ def block_rise(summed, scores, noise):
     return summed[0].largest_rise(scores, noise)
 
 
+@on_one_blas_thread
 def block_excess(summed, scores, e):
     """Upper bound on the loss of one block minus its tangent."""
     return summed[0].excess(scores, e)
@@ -374,21 +378,25 @@ def _zeros(summed):
     return np.zeros(summed[0].n_items)
 
 
+@on_one_blas_thread
 def _squares(block):
     """Squared norms (d,) of the features of one block."""
     return column_squares(block.X)
 
 
+@on_one_blas_thread
 def _product(block, summed, bands, p):
     """X'BX p of one block."""
     return hessian_product(block.X, summed[0], bands_of(summed, bands), p)
 
 
+@on_one_blas_thread
 def _hessian(block, summed, bands):
     """X'BX of one block."""
     return hessian(block.X, summed[0], bands_of(summed, bands))
 
 
+@on_one_blas_thread
 def _scatter(block, gradient, cost):
     """S / L(0) of one block, for the score gradient (n,) and the loss of all blocks."""
     group = query_numbers(block.qid, len(gradient))

@@ -1,5 +1,9 @@
 """The ranking SVM on blocks against the same problem in memory."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -119,6 +123,46 @@ def test_a_pass_over_blocks_tries_two_steps_and_finds_the_same_one(lam, monkeypa
     theirs, one = passes()
     assert np.array_equal(ours.weights, theirs.weights) and ours.info == theirs.info
     assert two < one
+
+
+def test_one_and_two_threads_of_blas_give_the_same_bits():
+    """Sums of 50,000 items, for which BLAS uses the threads that it has."""
+    code = """
+import numpy as np, rankbook as rb
+from rankbook.data.blocks import Stored
+
+rng, blocks = np.random.default_rng(0), []
+for k in range(2):
+    X = rng.normal(size=(50_000, 20))
+    y = np.digitize(X[:, :5].sum(axis=1) + rng.normal(size=len(X)), [-3, 0, 3])
+    blocks.append(rb.Block(X, y, k + np.arange(len(X)) // 100 * 2, copy=False))
+for some in (blocks, [Stored(lambda block=block: block) for block in blocks]):
+    problem = rb.BlockRankSVMProblem(rb.Blocks(some))
+    solution = rb.solve(problem, 1e-3 * problem.n_preferences, solver="newton")
+    print(solution.info, solution.certificate, [float(w).hex() for w in solution.weights])
+"""
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | dict(OPENBLAS_NUM_THREADS=str(threads)),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in (1, 2)
+    ]
+    assert found[0] == found[1] and found[0].count("steps") == 2
+
+
+def test_a_limit_of_blas_ends_and_does_not_limit_other_loops():
+    from rankbook.base.progress import blas_libraries, on_one_blas_thread, thread_count
+
+    counts = lambda: [library["num_threads"] for library in blas_libraries().info()]
+    with blas_libraries().limit(limits=2):
+        before = counts(), thread_count()
+        inside = on_one_blas_thread(lambda: (counts(), thread_count()))()
+        assert set(inside[0]) == {1} and inside[1] == before[1]
+        assert (counts(), thread_count()) == before
 
 
 def test_paths_and_curves():
