@@ -696,7 +696,11 @@ def solution_of(model, X):
     check_is_fitted(model)
     problem = getattr(solution := vars(model).get("solution_"), "problem", None)
     if hasattr(model, "statistics_") or hasattr(problem, "blocks"):
-        raise ArgumentError("model is fitted to blocks", "a model fitted to arrays")
+        raise ArgumentError(
+            "model is fitted to blocks",
+            "a model fitted to arrays",
+            "Intervals need the training items in memory, for example those of some blocks.",
+        )
     if problem is None:
         raise ArgumentError(
             "model has no solution_, which holds the training data and which files and pickles "

@@ -44,6 +44,13 @@ from .signs import as_signs
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb05
 def block_loss(block, query_weight=None, loss=Hinge()):
     """Return the loss over the preferences of a block, and their number. O(n log n)."""
+    better, worse = block.both_weights
+    if loss.name == "plackett-luce" and ((worse == 0) & (better > 0)).any():
+        raise ArgumentError(
+            f"{block.name} has items that weigh 0 as worse items only",
+            "positive weights with the loss 'plackett-luce'",
+            "For Cox's model pass arrays and rb.Preferences.from_survival(time, event, qid=qid).",
+        )
     prefs = block.preferences()
     m = len(prefs)
     if m and query_weight is not None:

@@ -238,6 +238,15 @@ def test_two_weights_are_those_of_one_place(loss, query_weight, one_sided):
     assert np.isclose(*(curve.values.min() for curve in curves), rtol=1e-9)
 
 
+def test_survival_times_in_blocks_are_not_for_plackett_luce():
+    time, event = np.arange(1.0, 9.0), np.arange(8) % 2
+    y = np.where(event, time, np.nextafter(time, np.inf))
+    block = rb.Block(time[:, None], y, worse_weight=event, name="block 7")
+    words = "^block 7 has items that weigh 0 as worse items only; .*from_survival"
+    with pytest.raises(ValueError, match=words):
+        rb.BlockRankSVMProblem(rb.Blocks([block]), loss="plackett-luce")
+
+
 def test_two_weights_that_leave_no_pair_are_refused():
     block = rb.Block([[0.0], [1.0]], [0, 1], weight=[1.0, 1.0], worse_weight=[0.0, 1.0])
     with pytest.raises(ValueError, match="^blocks have no preference of positive weight"):
