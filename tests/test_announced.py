@@ -58,16 +58,16 @@ def fitted(p, **options):
 
 
 logistic = dict(kernel="linear", loss="logistic")
+own = dict(kernel="linear", loss=Softplus())  # each preference is visited
 LONG = {
-    "logistic": lambda: linear(loss="logistic").fit(X, SCORES),
-    "logistic, lam": lambda: linear(loss="logistic", lam=1.0).fit(X, SCORES),
-    "logistic, solve": lambda: rb.solve(problem(**logistic), 1.0),
-    "logistic, newton": lambda: rb.solve(problem(**logistic), 1.0, solver="newton"),
-    "logistic, path": lambda: rb.solve_path(problem(**logistic)),
-    "logistic, sparse": lambda: linear(loss="logistic").fit(csr_array(X), SCORES),
-    "logistic, signs": lambda: linear(loss="logistic", signs=np.ones(10)).fit(X, SCORES),
+    "own loss, lam": lambda: linear(loss=Softplus(), lam=1.0).fit(X, SCORES),
+    "own loss, solve": lambda: rb.solve(problem(**own), 1.0),
+    "own loss, newton": lambda: rb.solve(problem(**own), 1.0, solver="newton"),
+    "own loss, path": lambda: rb.solve_path(problem(**own)),
+    "own loss, sparse": lambda: linear(loss=Softplus()).fit(csr_array(X), SCORES),
+    "own loss, signs": lambda: linear(loss=Softplus(), signs=np.ones(10)).fit(X, SCORES),
     "logistic, kernel": lambda: rb.RankSVM(loss="logistic", lam=1.0).fit(X, SCORES),
-    "logistic, folds": lambda: rb.RankSVMCV(**logistic, cv=3).fit(ROWS, SCORES[:12_000]),
+    "own loss, folds": lambda: rb.RankSVMCV(**own, cv=3).fit(ROWS, SCORES[:12_000]),
     "own loss": lambda: linear(loss=Softplus(), lam=1.0).fit(ROWS, SCORES[:12_000]),
     "plackett-luce, kernel": lambda: rb.RankSVM(loss="plackett-luce", lam=1.0).fit(X, SCORES),
     "path": lambda: rb.RankSVM(lam=1.0, solver="path").fit(ROWS, GRADES[:12_000]),

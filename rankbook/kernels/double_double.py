@@ -88,12 +88,9 @@ def from_item(K, j, numbers=1 << 16):
     blocks of about `numbers` entries, so that temporary arrays stay in the processor's cache.
     """
     column, corner, rows = -K[[j]], (K[j, j], 0.0), max(1, numbers // len(K))
-
-    def measure(i):
-        block = K[i : i + rows]
-        block[:] = sum(add(two_sum(block, column), add(corner, (-block[:, [j]], 0.0))))
-
-    in_threads(measure, range(0, len(K), rows), 5e-9 * K.size)
+    moved = lambda block: sum(add(two_sum(block, column), add(corner, (-block[:, [j]], 0.0))))
+    fill = lambda i: np.copyto(K[i : i + rows], moved(K[i : i + rows]))
+    in_threads(fill, range(0, len(K), rows), 5e-9 * K.size)
     return K
 
 

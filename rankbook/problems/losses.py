@@ -414,12 +414,8 @@ def refuse_signed(prefs):
 def both_squares(problem, position, dual):
     """Scores (n,) and squared norm of a function, and a'PKP'a of multipliers after clipping.
 
-    If products with K are expensive, because it is not stored, one product serves for both.
-    Otherwise the last number is None, and it is computed where it is needed.
+    One product with K serves for both, if K is not stored.
     """
-    is_array = isinstance(dual, np.ndarray) and problem.loss.derivative is not None
-    if problem.has_weights or getattr(problem, "is_kept", True) or not is_array:
-        return *problem.evaluate(position), None
     gradient = problem.prefs.rmatvec(problem.loss.admitted(problem.prefs, dual))
     pair = balance(problem, np.column_stack([position, gradient]))
     lifted = problem.scores(pair)
@@ -488,7 +484,11 @@ class L2:
         if position is None:
             position = problem.position(self.implied_coef(problem, lam, dual))
         loss = problem.loss
-        f, square, dual_square = both_squares(problem, position, dual)
+        is_array = isinstance(dual, np.ndarray) and loss.derivative is not None
+        if is_array and not (problem.has_weights or getattr(problem, "is_kept", True)):
+            f, square, dual_square = both_squares(problem, position, dual)
+        else:
+            (f, square), dual_square = problem.evaluate(position), None
         wrong, square = sign_violation(problem.signs, position), max(0.0, square)
         norm = np.sqrt(square)
         sums = loss.sums(problem, dual).evaluate(f, loss.derivative)
@@ -497,7 +497,9 @@ class L2:
         excess = lambda e: loss.excess(problem, f, e, dual)
         lower = max(best.value, loss.least)
         bounds = np.inf if wrong > 0 else float(lam / 2 * square + sums.loss), lower
-        approximation = approximation_error(problem, lam, sums, bounds[0] - bounds[1])
+        approximation = 0.0, 0.0
+        if sums.error:
+            approximation = approximation_error(problem, lam, sums, bounds[0] - bounds[1])
         rounding = rounding_error(problem, lam, bounds, slope, gradient, excess, norm, position)
         return Certificate.of(
             lam,

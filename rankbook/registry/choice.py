@@ -475,7 +475,7 @@ def bytes_of(solver: str, work: Work) -> int:
     if solver == "tiled":
         return int(72 * n**1.5 + 144 * n)
     if solver == "ascent":
-        tiles = min(2 * n**2, MOST_TILES, available_memory() // 2)
+        tiles = 2 * n**2 if n < FROM else min(2 * n**2, MOST_TILES, available_memory() // 2)
         return int(130 * m + 8 * n * work.block + 200 * n + tiles)
     return int(100 * m + 2 * gram)
 
@@ -552,13 +552,18 @@ def inner_of_path(problem, lam=None):
     work = work_of(problem, lam)
     if problem.loss.is_smooth:
         return "newton", SOLVES * seconds_of("newton", work), bytes_of("newton", work)
-    names = ["interior"]
-    if not problem.is_factored and solver_fit(get_solver("ascent"), problem, "solve") is True:
-        names.append("ascent")
-    share = dict(interior=1.0, ascent=STARTED)
-    cost = lambda name: (name, SOLVES * share[name] * seconds_of(name, work), bytes_of(name, work))
+    cost = lambda name, share: (
+        name,
+        SOLVES * share * seconds_of(name, work),
+        bytes_of(name, work),
+    )
+    usual, is_small = cost("interior", 1.0), work.items * work.preferences < MATTERS
+    if problem.is_factored or is_small:
+        return usual
+    if solver_fit(get_solver("ascent"), problem, "solve") is not True:
+        return usual
     room = available_memory()
-    return min(map(cost, names), key=lambda each: (each[2] > room, each[1]))
+    return min(usual, cost("ascent", STARTED), key=lambda each: (each[2] > room, each[1]))
 
 
 def sure_cost(problem, lam):
@@ -738,7 +743,8 @@ def announce(problem, solver, provides="solve", times=1, lam=None):
     if known and times * predicted_seconds(*asked, DEEPEST) <= MINUTE:
         return nullcontext()
     what = "one solution" if provides == "solve" else "a path" if times == 1 else f"{times} paths"
-    seconds = times * share_at(solver.name, solver.tol) * predicted_seconds(*asked)
+    seconds = times * predicted_seconds(*asked)
+    seconds *= share_at(solver.name, solver.tol) if seconds > MINUTE else 1.0
     said = f"the solver {solver.name!r} for {what}"
     return announce_time(seconds, said, f"use {advice_for(problem, provides)}")
 

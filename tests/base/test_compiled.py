@@ -462,6 +462,7 @@ for name, one in paths.items():
         curve = rb.validation_curve(path, X[::-1] + 0.1, judged, metric=metric)
         found[f"{name} {metric}"] = [len(curve.values), curve.optimum]
 found["descent"] = [*rb.solve(problem(penalty="l1"), 1.0, solver="simplex").coef]
+found["ascent"] = [*rb.solve(problem(kernel="rbf"), 1.0, solver="ascent").coef]
 found["newton path"] = [*rb.solve_path(problem(), solver="newton", lam_min=1.0).breakpoints]
 for loss in ("hinge", "squared", "logistic", "plackett-luce"):
     found[f"newton {loss}"] = [*rb.solve(problem(loss=loss), 1.0, solver="newton").coef]

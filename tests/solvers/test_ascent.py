@@ -197,3 +197,16 @@ def test_items_without_preferences_have_no_coefficients(sample):
     problem = RankSVMProblem(X, rb.Preferences.from_scores(y, qid))
     found = rb.solve(problem, 1.0, "ascent")
     assert not found.coef[:7].any() and found.certificate.is_optimal()
+
+
+@pytest.mark.parametrize("scale", [1e45, 1e-45])
+def test_kernels_beyond_single_precision_are_left_to_others(scale):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    K = scale * np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    prefs = rb.Preferences.from_scores(y, np.arange(60) // 10)
+    problem = rb.RankSVMProblem(K, prefs, kernel="precomputed")
+    with pytest.raises(ValueError, match="tiles are in single precision, and the largest kernel"):
+        rb.solve(problem, 1.0, solver="ascent")
+    path = rb.solve_path(problem, solver=("epsilon", {"eps": 1e-2}), lam_min=problem.lam_max / 10)
+    assert path.info["inner"].startswith("interior")

@@ -103,7 +103,7 @@ def answers(problem, rng, number):
     lam = (1.0, top, anywhere)[number % 3]
     if number % CONE == 0:
         names |= {"qp"}
-        possible = names | ({"coordinate"} if problem.is_factored else {"tiled"})
+        possible = names | ({"coordinate"} if problem.is_factored else {"ascent", "tiled"})
         possible |= {"newton"} if problem.loss.name == "squared" else set()
         found = {p.solver for p in rb.compare_solvers(problem, lam) if p.is_possible}
         assert found == possible - {"qp"}

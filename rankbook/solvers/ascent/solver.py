@@ -14,6 +14,7 @@ from ...problems.scale import comparison_groups
 from ...registry.solver import Solver
 
 LARGEST = 2000  # items of a group, whose kernel matrix is kept
+RANGE = 1e-30, 1e30  # of the largest kernel value, for tiles in single precision
 BYTES = 130  # bytes for each preference, including its list and the certificate
 
 
@@ -78,6 +79,12 @@ class AscentSolver(Solver):
             return (
                 f"it takes at most {LARGEST:,} items that are compared with each other, not "
                 f"{largest:,}, for which it would keep too many multipliers; tiled keeps none."
+            )
+        top = 1.0 if problem.kernel.name == "rbf" else float(problem.tiles.diagonal().max())
+        if not RANGE[0] <= top <= RANGE[1]:
+            return (
+                f"its tiles are in single precision, and the largest kernel value is {top:.3g}; "
+                "scale the features or the kernel, or use interior."
             )
         needed = BYTES * problem.n_preferences + 8 * int(sizes @ sizes)
         if needed > available_memory():
