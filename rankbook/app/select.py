@@ -334,8 +334,8 @@ class ModelSelection:
     def figure(self):
         """Draw the path, the curve and, for two levels without queries, the test ROC curve.
 
-        A path is drawn if it has breakpoints and stores sets of preferences. The figure is made without pyplot, so no window
-        opens.
+        A path is drawn if it has breakpoints and stores sets of preferences. The figure is made
+        without pyplot, so no window opens.
         """
         from matplotlib.figure import Figure
 
