@@ -451,6 +451,7 @@ def share_at(solver, tol):
     return (Solver.tol / max(tol or 0.0, Solver.tol)) ** ROUGH.get(solver, 0.0)
 
 
+FROM = 2000  # items from which MANY are taken: below, others are more exact in a second
 MOST_TILES = 4 * 2**30  # bytes of tiles that "ascent" keeps, or half of the memory
 
 
@@ -694,7 +695,6 @@ def compare_solvers(
 
 
 # %% ../../nbs/registry/choice.ipynb #ch036
-FROM = 2000  # items from which MANY are taken: below, others are more exact in a second
 HOUR, LONGEST = 3600.0, 30 * 24 * 3600.0  # seconds: above LONGEST an error
 LONG, TIMES = 60.0, 5.0  # seconds that an exact path may always take, and how much slower it may be
 
