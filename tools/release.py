@@ -10,6 +10,7 @@ folder outside the clone, with an empty cache.
 
 For each Python, `tools/ship.py` makes a second wheel with compiled code for computers of this kind.
 It is tried in the same way, and by the calls that users make first, and nothing may be compiled.
+Without a folder to keep the wheels in, only the first Python gets one.
 """
 
 import configparser
@@ -137,7 +138,7 @@ def main(arguments):
         for version, python in here.items():
             installed = try_out(tools, python, wheel, folder / version)
             print(f"Python {version}: {wheel.name} works", flush=True)
-            if ship.target():
+            if ship.target() and (arguments or python == next(iter(here.values()))):
                 made = ship.ship(wheel, installed, folder / "dist", tools)
                 try_out(tools, python, made, folder / f"{version}.compiled")
                 print(f"Python {version}: {made.name} works", flush=True)
