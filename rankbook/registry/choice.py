@@ -715,7 +715,7 @@ def advice_for(problem, provides="solve"):
         approximate = 'NystroemMap for the items with kernel="linear" and loss="squared"'
     parts = [] if problem.is_factored else [approximate]
     if prefs.levels is not None and prefs.graph != "star":
-        fast = 'loss="squared" or "plackett-luce", which do not visit each pair'
+        fast = 'loss="squared" or "plackett-luce", which are faster'
         parts.append(fast if is_visited else 'graph="star"')
     return ", ".join([*parts, "or fewer items"])
 
