@@ -3082,7 +3082,7 @@ INTERVALS = [
         "order_intervals of blocks",
         lambda: ordered(rb.RankSVM(kernel="linear").fit(rb.Blocks([rb.Block(X, Y)])), X),
         ValueError,
-        r"^model is fitted to blocks; expected",
+        r"^model is fitted to blocks, and a bootstrap needs .* in memory; expected",
     ),
     (
         "order_intervals of scores with columns",

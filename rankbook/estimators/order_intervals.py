@@ -23,11 +23,11 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import MINUTE, announce_time, require_memory, solvable, warn
 from ..base.ownership import as_read_only
-from ..base.progress import for_worker, interruptible
+from ..base.progress import for_worker, interruptible, on_one_blas_thread
 from ..base.tables import as_html, as_text
 from ..base.types import Items, Seed
 from ..base.validation import as_choice, as_count, as_flag, as_jobs, as_positive
-from ..kernels.items import matvec, rmatvec
+from ..kernels.items import dense, matvec, rmatvec
 from ..preferences.events import ids_of_preferences, index_of, is_numbered, tie_halves
 from ..preferences.graph import Preferences
 from ..preferences.sums import both_weights, query_totals, weighs_nothing
@@ -93,18 +93,73 @@ def problem_target(problem):
 DENSE = 4_000_000  # largest number of entries of a matrix to decompose
 
 
-def compared_groups(problem):
-    """The component (n,) of each training item, and (n,) 1.0 for compared items, else 0.0."""
-    target = problem_target(problem)
+def first_compared(target, loss):
+    """(n,) 1.0 for compared items, else 0.0, and the first compared item (n,) of each component."""
     if target.unit == "order":
-        group, compared = problem.loss.groups(target), np.zeros(target.n_items)
+        group, compared = loss.groups(target), np.zeros(target.n_items)
         compared[target.item[target.is_compared]] = 1.0
-        return group, compared
-    group, compared = comparison_groups(target), np.ones(target.n_items)
-    if target.is_counted:
-        compared[(query_totals(target)[1] == 0)[group]] = 0.0
-        compared[np.add(*both_weights(target)) == 0] = 0.0
-    return group, compared
+    else:
+        group, compared = comparison_groups(target), np.ones(target.n_items)
+        if target.is_counted:
+            compared[(query_totals(target)[1] == 0)[group]] = 0.0
+            compared[np.add(*both_weights(target)) == 0] = 0.0
+    known = np.flatnonzero(compared)
+    origin = np.zeros(group.max() + 1, dtype=np.intp)
+    origin[group[known[::-1]]] = known[::-1]
+    return compared, origin[group]
+
+
+def measured(f, compared, origin):
+    """Scores f (n,) minus those of the first compared items, exactly 0 for equal items."""
+    return compared * (f - f[origin])
+
+
+def measured_rows(X, unit, compared, origin):
+    """The differences of items (n, d) from their first compared items, in units of features."""
+    rows = np.asarray(dense(X), dtype=np.float64) * unit
+    return np.column_stack([measured(f, compared, origin) for f in rows.T])
+
+
+@on_one_blas_thread
+def block_rows(block, loss, unit):
+    """The triangular factor of the compared differences of one block, in some units of features."""
+    prefs = block.preferences()
+    if not len(prefs):
+        return np.empty((0, block.X.shape[1]))
+    found = first_compared(loss.read_target(prefs), loss)
+    return np.linalg.qr(measured_rows(block.X, unit, *found), mode="r")
+
+
+def stacked_rows(first, second):
+    """The triangular factor of the rows of two factors."""
+    return np.linalg.qr(np.vstack([first, second]), mode="r")
+
+
+def spanned_part(problem, g):
+    """The part of a direction g (d,) that compared differences span, in units of the features."""
+    from scipy.sparse.linalg import LinearOperator, lsqr
+
+    unit, (n, d) = problem.feature_units, problem.X.shape
+    if hasattr(problem, "blocks"):
+        blocks, given = problem.blocks, (problem.loss, unit)
+        rows = blocks.reduce(block_rows, blocks.items, *given, combine=stacked_rows)
+        return np.linalg.lstsq(rows, rows @ g, rcond=None)[0]
+    compared, origin = first_compared(problem_target(problem), getattr(problem, "loss", None))
+    if n * d <= DENSE:
+        rows = measured_rows(problem.X, unit, compared, origin)
+        return np.linalg.lstsq(rows, rows @ g, rcond=None)[0]
+
+    def returned(u):
+        """The transpose of `measured`."""
+        u = compared * u
+        return u - np.bincount(origin, u, n)
+
+    rows = LinearOperator(
+        (n, d),
+        matvec=lambda v: measured(matvec(problem.X, unit * v.ravel()), compared, origin),
+        rmatvec=lambda u: unit * rmatvec(problem.X, returned(u.ravel())),
+    )
+    return lsqr(rows, rows.matvec(g), atol=1e-14, btol=1e-14, iter_lim=2000)[0]
 
 
 @interruptible
@@ -112,40 +167,13 @@ def determined_groups(problem, X):
     """The group (p,) of each item of X (p, d). Comparisons determine the differences within groups.
 
     All items form one group unless the kernel is linear. O(n d min(n, d)), or some hundred products
-    with the training items if these have more than DENSE entries.
+    with the training items if these have more than DENSE entries. Items in blocks take a pass.
     """
-    from scipy.sparse.linalg import LinearOperator, lsqr
-
     found = np.zeros(X.shape[0], dtype=np.intp)
     if not problem.has_weights:
         return found
-    group, compared = compared_groups(problem)
-    known = np.flatnonzero(compared)
-    origin = np.zeros(group.max() + 1, dtype=np.intp)
-    origin[group[known[::-1]]] = known[::-1]  # the first compared item of each group
-    measured = lambda f: compared * (f - f[origin[group]])  # exactly 0 for equal items
-    unit, (n, d) = problem.feature_units, problem.X.shape
-    g = np.random.default_rng(0).normal(size=d)
-    if n * d <= DENSE:
-        rows = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-        rows = np.column_stack([measured(column) for column in (rows * unit).T])
-        spanned = np.linalg.lstsq(rows, rows @ g, rcond=None)[0]
-    else:
-
-        def returned(u):
-            """The transpose of `measured`."""
-            u = compared * u
-            return u - np.bincount(origin[group], u, n)
-
-        rows = LinearOperator(
-            (n, d),
-            matvec=lambda v: measured(matvec(problem.X, unit * v.ravel())),
-            rmatvec=lambda u: unit * rmatvec(problem.X, returned(u.ravel())),
-        )
-        spanned = lsqr(rows, rows.matvec(g), atol=1e-14, btol=1e-14, iter_lim=2000)[0]
-    value = matvec(
-        X, unit * (g - spanned)
-    )  # values are equal for items whose difference is determined
+    g, unit = np.random.default_rng(0).normal(size=X.shape[1]), problem.feature_units
+    value = matvec(X, unit * (g - spanned_part(problem, g)))  # equal where differences are spanned
     size = np.abs(g).max() * matvec(abs(X), unit).max()
     order = np.argsort(value, kind="stable")
     found[order] = np.cumsum(np.diff(value[order], prepend=value[order[:1]]) > 1e-7 * size)
@@ -587,7 +615,9 @@ def matched_prior(known, weights, curvature):
 def tie_factor(problem, f):
     """The factor phi of the variance of votes with ties, for scores f (n,); 1 without ties."""
     prefs = problem.prefs
-    half = tie_halves(prefs) if problem.loss.name == "logistic" else np.zeros(1, dtype=bool)
+    if problem.loss.name != "logistic" or prefs.is_counted:
+        return 1.0
+    half = tie_halves(prefs)
     if not half.any() or (prefs.margin != 1).any():
         return 1.0
     p = expit(f[prefs.better] - f[prefs.worse])
@@ -615,11 +645,11 @@ def posterior_root(solution, X, n_pairs=0):
         Norms of differences of rows up to this size are rounding errors.
     """
     problem, lam, eps = solution.problem, solution.lam, np.finfo(float).eps
-    is_linear = problem.is_factored
-    f = problem.scores(solution.position)
-    bands, phi = problem.summed.evaluate(f, problem.loss.derivative).bands, tie_factor(problem, f)
+    f, derivative = problem.scores(solution.position), problem.loss.derivative
+    phi = tie_factor(problem, f)
     with solvable("the covariance of the scores"):
-        if is_linear:
+        if problem.is_factored:
+            bands = problem.sums_at(f, derivative)[0].bands
             d = problem.X.shape[1]
             require_memory(32 * d * d, f"the covariance of {d:,} weights", "use method='bootstrap'")
             values, V = np.linalg.eigh(H := problem.hessian(bands))
@@ -645,6 +675,7 @@ def posterior_root(solution, X, n_pairs=0):
                 "X holds new items, whose kernel with each other is not known",
                 "the training items, or a kernel by name",
             )
+        bands = problem.summed.evaluate(f, derivative).bands
         values, V = np.linalg.eigh(problem.summed.curvature_matrix(bands))
         half = (V * np.sqrt(values.clip(0))).T
         inner = np.linalg.cholesky(lam * np.eye(len(half)) + half @ K @ half.T)
@@ -695,11 +726,11 @@ def solution_of(model, X):
         )
     check_is_fitted(model)
     problem = getattr(solution := vars(model).get("solution_"), "problem", None)
-    if hasattr(model, "statistics_") or hasattr(problem, "blocks"):
+    if hasattr(model, "statistics_"):
         raise ArgumentError(
-            "model is fitted to blocks",
+            "model is fitted to statistics of blocks",
             "a model fitted to arrays",
-            "Intervals need the training items in memory, for example those of some blocks.",
+            "Intervals by resampling need the items in memory, for example those of some blocks.",
         )
     if problem is None:
         raise ArgumentError(
@@ -744,6 +775,13 @@ def chosen_method(problem, method):
     loss, penalty = getattr(problem, "loss", None), problem.penalty.name
     name = "squares" if loss is None else loss.name
     possible = name in LIKELIHOODS and penalty == "l2" and problem.signs is None
+    if hasattr(problem, "blocks") and (method == "bootstrap" or not possible):
+        raise ArgumentError(
+            "model is fitted to blocks, and a bootstrap needs the training items in memory",
+            "a model fitted to arrays, for example to some of the blocks",
+            "On blocks, method 'laplace' supports the losses 'logistic' and 'plackett-luce' "
+            "without signs.",
+        )
     if method is None:
         return "laplace" if possible else "bootstrap"
     if as_choice("method", method, ("laplace", "bootstrap")) == "laplace" and not possible:
@@ -783,7 +821,8 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
         ``"plackett-luce"`` with the L2 penalty, and is then the default. Its intervals cover the
         true scores if the prior is about right: see `matched_lam` of the result. "bootstrap" refits
         the model to resampled units, for every loss and penalty. Its intervals cover the scores of
-        a fit to the whole population, with the same lambda per preference.
+        a fit to the whole population, with the same lambda per preference. It requires the training
+        items in memory; a model fitted to blocks therefore has intervals by "laplace" only.
     simultaneous : bool, default False
         Whether all score intervals hold together with probability `level`, likewise all rank
         intervals and all decisions on pairs. Otherwise each one holds with this probability.
@@ -814,7 +853,8 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     the items. The interval of a rank follows from decisions on the pairs of the item and all
     others, which are all right with probability `level` (Mogstad, Romano, Shaikh and Wilhelm, 2024,
     "Inference for ranks"), or from decisions on all pairs if `simultaneous`.
-    O(p^2 n_resamples), and a refit for each resample, or for "laplace" O(n d^2 + d^3).
+    O(p^2 n_resamples), and a refit for each resample, or for "laplace" O(n d^2 + d^3). Items
+    in blocks take three passes.
 
     Examples
     --------

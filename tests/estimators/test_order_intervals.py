@@ -636,3 +636,36 @@ def test_a_prior_without_a_match_ends_at_its_limit(lam):
     with pytest.warns(UserWarning, match="lambda is at its upper limit"):
         rb.match_prior(model, np.eye(3), prefs)
     assert np.isclose(model.lam_, 1250, rtol=1e-3)  # 1000 times the largest curvature, 5/4
+
+
+@pytest.mark.parametrize("loss", ["logistic", "plackett-luce"])
+@pytest.mark.parametrize("kind", ["float64", "float32", "csr"])
+def test_blocks_have_the_intervals_of_arrays(loss, kind):
+    """Also where a feature is constant in each query, or a query has one grade or weight 0."""
+    rng = np.random.default_rng(7)
+    n, d = 120, 4
+    X, qid = rng.normal(size=(n, d)).round(3), np.arange(n) // 20
+    X[:, 3] = qid % 3
+    y, weight = np.round(X[:, 0] + rng.normal(size=n)), np.where(qid == 2, 0.0, 1.5)
+    y[qid == 4] = 1.0
+    X = csr_array(X) if kind == "csr" else X.astype(kind)
+    new = np.c_[rng.normal(size=(6, 3)), [0, 0, 0, 1, 1, 1]]
+    model = rb.RankSVM(1.0, "linear", loss=loss)
+    if loss == "plackett-luce":
+        weight = None
+    parts = [np.flatnonzero(qid // 2 == k) for k in range(3)]
+    blocks = rb.Blocks(
+        [rb.Block(X[i], y[i], qid[i], None if weight is None else weight[i]) for i in parts]
+    )
+    known = rb.order_intervals(model.fit(X, y, qid, sample_weight=weight), new)
+    found = rb.order_intervals(model.fit(blocks), new)
+    assert np.allclose(found.low, known.low, atol=1e-5) and np.isfinite(known.low).all()
+    assert np.array_equal(found.decided, known.decided) and (found.decided[:3, 3:] == 0).all()
+    assert np.isclose(found.matched_lam, known.matched_lam, rtol=1e-5)
+
+
+def test_a_bootstrap_of_blocks_is_refused():
+    X, y = np.arange(6.0)[:, None], [0, 1, 2, 0, 2, 1]
+    model = rb.RankSVM(1.0, "linear", loss="logistic").fit(rb.Blocks([rb.Block(X, y)]))
+    with pytest.raises(ValueError, match="bootstrap needs the training items in memory"):
+        rb.order_intervals(model, X, method="bootstrap")
