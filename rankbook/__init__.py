@@ -16,7 +16,10 @@ from warnings import warn
 
 import lazy_loader
 
+from .base.messages import show_messages
+
 __version__ = version("rankbook")
+show_messages()
 _public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 # names that were public in 0.2, and the modules that define them
 _MOVED = dict.fromkeys(("LabelRankRLSProblem", "LabelRankSVMProblem"), "problems.label_ranking")

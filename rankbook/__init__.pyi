@@ -1,6 +1,6 @@
 # Public names and their modules: editors read this file, and lazy_loader imports from it.
 
-from . import kernels, metrics, plots
+from . import kernels, metrics, plots, testing
 from .base.errors import Assumption
 from .data import datasets
 from .data.blocks import Block, Blocks
@@ -111,6 +111,7 @@ __all__ = [
     "solve",
     "solve_path",
     "suggest_pairs",
+    "testing",
     "to_json",
     "unregister_solver",
     "validation_curve",

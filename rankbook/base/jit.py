@@ -55,6 +55,7 @@ from numba.extending import (
 )
 
 from .errors import ArgumentError
+from .messages import LOG
 
 PACKAGE = Path(__file__).parents[1]
 SHIPPED = PACKAGE / "compiled"  # in wheels for one system and version of Python: tools/ship.py
@@ -371,7 +372,7 @@ def inner_making(function):
 
 
 class Waiting(event.TimingListener):
-    """Listener that announces the first compilation on stderr and sums the seconds."""
+    """Listener that announces the first compilation and sums the seconds."""
 
     said = False
 
@@ -385,7 +386,7 @@ class Waiting(event.TimingListener):
                 if made.stats.cache_path
                 else f"not kept, as {cache_root()} cannot be used"
             )
-            print(f"rankbook: compiling for up to 60 s, {kept}", file=sys.stderr, flush=True)
+            LOG.info("compiling for up to 60 s, %s", kept)
         super().on_start(event)
 
     @property

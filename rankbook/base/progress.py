@@ -20,6 +20,8 @@ from time import perf_counter, sleep
 from typing import Any, TypeVar
 from weakref import ref
 
+from .messages import LOG
+
 
 class progress_bar:
     """Progress bar over steps, shown only on request.
@@ -50,7 +52,7 @@ class progress_bar:
 
 @contextmanager
 def telling_compilation(who):
-    """Print to stderr how long numba compiled during a call if it took 0.1 s or more.
+    """Log how long numba compiled during a call if it took 0.1 s or more.
 
     Other compilers and other processes are not counted.
     """
@@ -62,8 +64,7 @@ def telling_compilation(who):
     start, before = perf_counter(), compiled()
     yield
     if (spent := compiled() - before) >= 0.1:
-        text = f"compiling took {spent:.1f} of the {perf_counter() - start:.1f} s of {who}"
-        print(f"rankbook: {text}", file=sys.stderr, flush=True)
+        LOG.info(f"compiling took {spent:.1f} of the {perf_counter() - start:.1f} s of {who}")
 
 
 def numba_threads():

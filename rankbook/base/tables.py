@@ -34,6 +34,8 @@ def as_text(rows):
 
 
 LOG = logging.getLogger("rankbook.tables")  # a message of level INFO for each table that is read
+if LOG.level == logging.NOTSET:
+    LOG.setLevel(logging.WARNING)  # shown on request
 
 
 def explain(source, what, roles, left_over=(), facts=()):

@@ -323,7 +323,7 @@ def keeping_features(fit: Function) -> Function:
 
     scikit-learn sets these attributes before its checks, so a failed fit would change them.
     Ctrl-C ends `fit` even in compiled code, but `partial_fit` only between two calls of compiled
-    code. The compilation time is printed; see :func:`telling_compilation`.
+    code. The compilation time is logged; see :func:`telling_compilation`.
     """
     from functools import wraps
     from inspect import signature

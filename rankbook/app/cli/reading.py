@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError, Assumption
+from ...base.tables import LOG
 from .options import FORMATS
 from .report import say
 from .words import text_in_words
@@ -365,16 +366,12 @@ def spoken_warnings(queries=True):
 @contextmanager
 def spoken_roles():
     """Print what each column of a table is used as, and why, to stderr."""
-    log, printer = logging.getLogger("rankbook.tables"), logging.Handler()
-    printer.emit = lambda record: say(f"rankbook: {record.getMessage()}", err=True)
-    level = log.level
-    log.setLevel(logging.INFO)
-    log.addHandler(printer)
+    level = LOG.level
+    LOG.setLevel(logging.INFO)
     try:
         yield
     finally:
-        log.removeHandler(printer)
-        log.setLevel(level)
+        LOG.setLevel(level)
 
 
 def parse_gammas(text, one=False):
