@@ -1,6 +1,20 @@
-"""Run the command ``rankbook`` as ``python -m rankbook``."""
+"""Run the command ``rankbook``, also as ``python -m rankbook``."""
 
-from rankbook.app.cli.main import main
+import sys
+
+
+def main():
+    """Entry point of the command `rankbook`."""
+    try:
+        from rankbook.app.cli.main import main
+    except ModuleNotFoundError as error:
+        if error.name != "typer":
+            raise
+        needs = 'the command line needs typer, which is not installed: pip install "rankbook[cli]"'
+        print(f"rankbook: error: {needs}", file=sys.stderr)
+        raise SystemExit(2) from None
+    main()
+
 
 if __name__ == "__main__":
     main()

@@ -3,9 +3,10 @@
     python tools/release.py            with every installed Python that settings.ini admits
     python tools/release.py dist       and keep both files in the folder dist
 
-`twine check` looks at the metadata. The wheel is tried on each Python, the sdist on the lowest: a
-model is fitted, chosen, saved and loaded, the command line ranks with it, and the plugin that
-`rankbook new-solver` writes is installed and solves a problem. All of this happens in a temporary
+`twine check` looks at the metadata. The wheel is tried on each Python, the sdist on the lowest. With
+no extra, every estimator, paths, a curve, intervals and saving must work, in less than LARGEST MB.
+With the extra `all`, a model is fitted, chosen, saved and loaded, the command line ranks with it, and
+the plugin that `rankbook new-solver` writes is installed and solves a problem. All of this happens in a temporary
 folder outside the clone, with an empty cache.
 
 For each Python, `tools/ship.py` makes a second wheel with compiled code for computers of this kind.
@@ -25,6 +26,48 @@ from pathlib import Path
 import ship
 
 ROOT = Path(__file__).resolve().parents[1]
+LARGEST = 600  # MB of an environment without pip
+CORE = """
+import numpy as np, pandas as pd, rankbook as rb
+from rankbook.data.writers import write_frame
+rng = np.random.default_rng(0)
+X = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+y = (X @ [1.0, -1.0, 0.5]).round().clip(-1, 1)
+labels = rng.permuted(np.tile(np.arange(4.0), (40, 1)), axis=1)
+votes = pd.DataFrame(rng.choice([*"ABCD"], (60, 2)), columns=["winner", "loser"])
+logistic = rb.RankSVM(kernel="linear", loss="logistic")
+for model in (
+    rb.RankSVM(), rb.RankSVM(kernel="linear"), rb.RankSVM(kernel="linear", penalty="l1"), logistic,
+    rb.RankSVM(kernel="linear", loss="plackett-luce"), rb.RankSVMCV(kernel="linear", cv=3),
+    rb.RankRLS(), rb.RankRLSCV(), rb.RayleighRanker(), rb.RayleighRankerCV(), rb.OrdinalRanker(),
+    rb.OnlineRankSVM(), rb.OnlineSVC(),
+):
+    assert model.fit(X, y).score(X, y) > 0.5, model
+for model in (rb.LabelRanker(), rb.LabelRankerCV()):
+    assert model.fit(X, labels).predict(X).shape == labels.shape, model
+assert len(rb.Leaderboard().fit(votes[votes["winner"] != votes["loser"]]).table_) == 4
+problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), "linear")
+path = rb.solve_path(problem)
+curve = rb.validation_curve(path, X, y)
+assert path.certificate(1.0).is_optimal(1e-8) and rb.choose_lambda(curve) > 0
+assert rb.order_intervals(logistic, X).rank.max() == 40 and len(rb.compare_solvers(problem)) > 3
+logistic.save("core.rankbook")
+assert np.array_equal(rb.load("core.rankbook").predict(X), logistic.predict(X))
+states = {row["name"]: row["state"] for row in rb.list_solvers()}
+assert states.pop("qp") == 'missing cvxpy: pip install "rankbook[qp]"', states
+assert set(states.values()) == {"ready"}, states
+for extra, needy in dict(
+    qp=lambda: rb.solve(problem, 0.0),
+    plots=lambda: rb.plots.plot_validation_curve(curve),
+    data=lambda: write_frame(X, "items.parquet"),
+).items():
+    try:
+        needy()
+    except ImportError as error:
+        assert str(error).endswith(f': pip install "rankbook[{extra}]"'), error
+    else:
+        raise AssertionError(f"nothing needs the extra {extra}")
+"""
 SMOKE = """
 import numpy as np, pandas as pd, rankbook as rb
 assert rb.__version__ == {version!r} and {clone!r} not in rb.__file__, (rb.__version__, rb.__file__)
@@ -94,12 +137,19 @@ def build(tools, folder):
 
 
 def try_out(tools, python, file, folder):
-    """Install a file into a new environment and use what a newcomer uses first."""
-    run(tools, "-m", "uv", "venv", "--quiet", "--seed", "--python", python, folder, cwd=ROOT)
+    """Install a file into a new environment; use it without extras, then as a newcomer does."""
+    run(tools, "-m", "uv", "venv", "--quiet", "--python", python, folder, cwd=ROOT)
     bin = folder / ("Scripts" if sys.platform == "win32" else "bin")
     install = [tools, "-m", "uv", "pip", "install", "--quiet", "--python", bin / "python"]
     run(*install, file, cwd=folder)
     own = dict(NUMBA_CACHE_DIR=str(folder / "cache"), PYTHONPATH="", MPLBACKEND="agg")
+    if file.name.endswith("-none-any.whl"):
+        size = sum(each.lstat().st_size for each in folder.rglob("*")) / 1e6
+        print(f"{file.name} without extras: {size:.0f} MB", flush=True)
+        if size > LARGEST:
+            raise SystemExit(f"expected at most {LARGEST} MB")
+        run(bin / "python", "-c", CORE, cwd=folder, **own)
+    run(*install, "pip", f"rankbook[all] @ {file.as_uri()}", cwd=folder)
     smoke = SMOKE.format(version=settings()["version"], clone=str(ROOT))
     run(bin / "python", "-c", smoke, cwd=folder, **own)
     ranked = run(

@@ -174,9 +174,10 @@ def import_extra(name, extra, job):
     try:
         return import_module(name)
     except ImportError as error:
+        package = name.partition(".")[0]
         raise ImportError(
-            f'{job} needs {name}, which is not installed: pip install "rankbook[{extra}]"',
-            name=name,
+            f'{job} needs {package}, which is not installed: pip install "rankbook[{extra}]"',
+            name=package,
         ) from error
 
 

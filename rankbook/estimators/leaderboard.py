@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError, Assumption
-from ..base.limits import announce_time, warn
+from ..base.limits import announce_time, import_extra, warn
 from ..base.types import File, Seed
 from ..base.validation import (
     as_array,
@@ -835,8 +835,7 @@ class Leaderboard(Savable):
         check_is_fitted(self)
         table = self.table_.head(as_count("k", k))
         if ax is None:
-            import matplotlib.pyplot as plt
-
+            plt = import_extra("matplotlib.pyplot", "plots", "a figure")
             size = (4.8, 0.8 + 0.2 * len(table))
             ax = plt.subplots(figsize=size, layout="constrained")[1]
         place = np.arange(len(table))

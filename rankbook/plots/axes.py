@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..base.errors import ArgumentError, a_type
+from ..base.limits import import_extra
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
 SMALL = dict(frameon=False, fontsize="small", title_fontsize="small", handlelength=1.4)
@@ -11,10 +12,14 @@ ABOVE = dict(  # position at which a legend covers no data
 )
 
 
+def import_matplotlib():
+    """Import matplotlib.pyplot, or raise an ImportError with the command that installs it."""
+    return import_extra("matplotlib.pyplot", "plots", "a figure")
+
+
 def as_axes(ax, size=(4.4, 2.9)):
     """Return `ax`, or the Axes of a new figure of this size in inches."""
-    import matplotlib.pyplot as plt
-
+    plt = import_matplotlib()
     if ax is None:
         return plt.subplots(figsize=size, layout="constrained")[1]
     if not isinstance(ax, plt.Axes):

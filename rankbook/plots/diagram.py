@@ -1,7 +1,7 @@
 """Diagrams of boxes and arrows."""
 
 from ..base.errors import ArgumentError
-from .axes import COLOURS
+from .axes import COLOURS, import_matplotlib
 
 LETTER, LINE, PAD, GAP = 0.085, 0.17, 0.13, 0.42  # inches
 
@@ -86,7 +86,7 @@ def draw_diagram(rows, arrows, marked=(), width=5.6):
     for name in [*(end for arrow in arrows for end in arrow[:2]), *marked]:
         if name not in boxes:
             raise ValueError(f"there is no box {name!r}; {', '.join(map(repr, boxes))} are.")
-    import matplotlib.pyplot as plt
+    plt = import_matplotlib()
     from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
     figure = plt.figure(figsize=(width, height + 0.1), layout="none")

@@ -14,7 +14,7 @@ from ..metrics.pairs import auc
 from ..metrics.probabilities import Reliability
 from ..metrics.queries import RankedLists
 from ..paths.exact import SolutionPath
-from .axes import COLOURS, SMALL, as_axes, plain, tex, tick_names
+from .axes import COLOURS, SMALL, as_axes, import_matplotlib, plain, tex, tick_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,8 +58,7 @@ def _panels(axes, count):
                 f"axes has {axes.size} Axes for {count} lambdas", f"{count}, one for each lambda"
             )
         return axes
-    import matplotlib.pyplot as plt
-
+    plt = import_matplotlib()
     columns = 2 if count == 4 else min(count, 3)
     rows = -(-count // columns)
     style = dict(sharex=True, sharey=True, layout="constrained", squeeze=False)

@@ -26,6 +26,7 @@ from .plugins import (
     get_solver,
     installed_records,
     made_solver,
+    missing_modules,
     portable,
     shadow_of,
     solver_names,
@@ -888,8 +889,10 @@ def choose_others(problem: Problem, lam: float, chosen: Any, **options: Any) -> 
     """
     made, slow, n = [], [], getattr(problem, "n_items", 0)
     is_small = n**3 + FEW * getattr(problem, "n_preferences", n) < CUBES
-    for name in (record.name for record in installed_records() if record.origin == HOME):
-        usual = get_solver(name)  # with its default options
+    for record in installed_records():
+        if record.origin != HOME or missing_modules(record.load()):
+            continue
+        usual = get_solver(name := record.name)  # with its default options
         is_exact = (usual.tol or np.inf) <= Solver.tol
         if name == chosen.name or "solve" not in usual.provides or not is_exact:
             continue

@@ -282,6 +282,12 @@ def missing_modules(solver):
     return missing
 
 
+def install_words(cls):
+    """How to install what one of rankbook's own solvers requires, from the extra of its name."""
+    own = cls.__module__.startswith(f"{HOME}.")
+    return f': pip install "{HOME}[{cls.name}]"' if own else ""
+
+
 def get_solver(solver: SolverLike, **options: Any) -> Any:
     """Return a solver by its name.
 
@@ -328,7 +334,10 @@ def made_solver(solver, options, progress=False):
             ) from error
         name = record.name if record else cls.__name__
         if missing := missing_modules(cls):
-            raise ImportError(f"solver {name!r} needs {', '.join(missing)}, not installed here.")
+            needed = ", ".join(missing)
+            raise ImportError(
+                f"solver {name!r} needs {needed}, not installed here{install_words(cls) or '.'}"
+            )
         if progress and "progress" in solver_options(cls)[0]:
             options = dict(progress=True) | options
         check_options(cls, name, options)
@@ -470,7 +479,7 @@ def row_of(record, allow_plugins):
         else:
             cls = record.load()
             missing = missing_modules(cls)
-            state = f"missing {', '.join(missing)}" if missing else "ready"
+            state = f"missing {', '.join(missing)}{install_words(cls)}" if missing else "ready"
         for attribute in DECLARED + MORE if cls else ():
             value = getattr(cls, attribute)
             if attribute == "losses":  # least squares and quotients have one loss

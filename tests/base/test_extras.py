@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from importlib.metadata import requires
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ from rankbook import datasets
 from rankbook.base import limits
 from rankbook.data.table import read_table
 
+ROOT = Path(__file__).resolve().parents[2]
+OF_EXTRAS = {"cvxpy", "clarabel", "matplotlib", "typer", "pyarrow", "pooch", "pynndescent", "dask"}
+MISSING = ', which is not installed: pip install "rankbook'
 PIP = r'which is not installed: pip install "rankbook\[data\]"'
 
 
@@ -51,42 +55,77 @@ def test_downloading_without_pooch_says_what_to_type(monkeypatch):
         datasets.load("auto")
 
 
-def test_a_table_is_chosen_for_without_any_extra(tmp_path):
+def run_without(packages, code, folder):
+    """Run code in a folder, in a Python that lacks some packages."""
+    absent = f"""
+import sys
+from importlib import util
+
+class Absent:
+    def find_spec(name, *rest):
+        if name.split(".")[0] in {sorted(packages)}:
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, Absent)
+"""
+    command = [sys.executable, "-c", absent + code]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+
+
+def test_a_table_is_chosen_for_without_the_extra_data(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2)).round(3)
     y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
     table, picture = tmp_path / "a.csv", tmp_path / "a.svg"
     np.savetxt(table, np.c_[X, y], delimiter=",", header="a,b,y", comments="", fmt="%g")
-    without = sorted(packages("data") | packages("large") | packages("dev") - {"rankbook"})
+    without = packages("data") | packages("large") | packages("dev") - {"rankbook"}
     code = f"""
-import sys
-
-class Absent:
-    def find_spec(name, *rest):
-        if name.split(".")[0] in {without}:
-            raise ModuleNotFoundError(name)
-
-sys.meta_path.insert(0, Absent)
 sys.argv[1:] = ["select", {str(table)!r}, "--target", "y", "--plot", {str(picture)!r}]
-from rankbook.app.cli.main import main
-
+from rankbook.__main__ import main
 main()
 """
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    result = run_without(without, code, tmp_path)
     assert result.returncode == 0, result.stderr
     assert "chosen" in result.stdout and picture.exists()
 
 
+def test_every_estimator_works_with_the_core_alone(tmp_path):
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import release
+    finally:
+        sys.path.pop(0)
+    result = run_without(OF_EXTRAS, release.CORE, tmp_path)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--version"], f'the command line needs typer{MISSING}[cli]"'),
+        (["select", "cancer", "--plot", "a.svg"], f'--plot needs matplotlib{MISSING}[plots]"'),
+    ],
+)
+def test_a_command_says_what_to_install(tmp_path, arguments, said):
+    without = {"typer"} if "typer" in said else {"matplotlib"}
+    code = f"sys.argv[1:] = {arguments}\nfrom rankbook.__main__ import main\nmain()"
+    result = run_without(without, code, tmp_path)
+    assert (result.returncode, result.stderr) == (2, f"rankbook: error: {said}\n")
+
+
 def test_the_extras_bring_what_the_package_itself_does_not():
     assert packages("data") == {"pyarrow", "pooch"} and packages("large") == {"pynndescent"}
+    assert packages("cli") == {"typer"} and packages("plots") == {"matplotlib"}
+    assert packages("qp") == {"cvxpy-base", "clarabel"}
+    assert extras_within("all") == {"cli", "data", "large", "plots", "qp"}
     peers = {"rankbook", "lightgbm", "xgboost", "piqp", "scikit-survival"}
     assert packages("benchmarks") == peers
     more = {"arena-rank", "choix", "evalica", "statsmodels"}
     assert packages("peers") == peers - {"piqp"} | more
-    assert extras_within("dev") == {"data", "large", "dask", "survival"}
+    assert extras_within("dev") == {"all", "dask", "survival"}
     # a plugin that tests install wraps piqp
     assert packages("dev") & (packages("benchmarks") - {"rankbook"}) == {"piqp"}
-    extras = packages("data") | packages("large") | packages("benchmarks") | packages("dev")
+    extras = OF_EXTRAS | packages("data") | packages("large") | packages("benchmarks") | packages("dev")
     assert not packages(None) & extras
 
 

@@ -16,7 +16,6 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError, Assumption
-from ...base.tables import LOG
 from .options import FORMATS
 from .report import say
 from .words import text_in_words
@@ -31,6 +30,8 @@ def check_picture(file):
     ------
     ValueError
         For an ending other than .pdf, .png and .svg.
+    ImportError
+        If matplotlib is not installed.
     OSError
         If the folder does not exist or is not writable.
     """
@@ -39,6 +40,9 @@ def check_picture(file):
             f"--plot is {str(file)!r}, whose ending says no known kind of picture",
             f"{', '.join(PICTURES)}",
         )
+    from rankbook.base.limits import import_extra
+
+    import_extra("matplotlib", "plots", "--plot")
     check_place("--plot", file)
 
 
@@ -366,12 +370,13 @@ def spoken_warnings(queries=True):
 @contextmanager
 def spoken_roles():
     """Print what each column of a table is used as, and why, to stderr."""
-    level = LOG.level
-    LOG.setLevel(logging.INFO)
+    log = logging.getLogger("rankbook.tables")
+    level = log.level
+    log.setLevel(logging.INFO)
     try:
         yield
     finally:
-        LOG.setLevel(level)
+        log.setLevel(level)
 
 
 def parse_gammas(text, one=False):
