@@ -44,6 +44,8 @@ setup(
     author=cfg["author"],
     license_expression="Apache-2.0",
     project_urls={
+        "Homepage": cfg["site_url"],
+        "Documentation": cfg["site_url"],
         "Source": home,
         "Changelog": f"{home}/blob/{cfg['branch']}/CHANGELOG.md",
         "Issues": f"{home}/issues",

@@ -584,7 +584,12 @@ def test_readme_is_up_to_date():
     assert result.returncode == 0, result.stderr
 
 
-def test_readme_links_lead_somewhere():
+def test_readme_links_lead_somewhere(settings):
+    pages = re.findall(rf"\]\({settings['site_url']}/([^)\s]+)\.html\)", readme())
+    assert len(pages) > 10 and "_toc.yml" not in readme()
+    assert [page for page in pages if not (ROOT / "nbs" / f"{page}.ipynb").exists()] == [
+        "book/contents"  # which tools/site.py writes
+    ]
     links = [
         link
         for link in re.findall(r"\]\(([^)\s]+)\)", readme())
@@ -601,16 +606,17 @@ def test_readme_leaves_out_what_needs_a_page_with_scripts():
     assert "LambdaSlider" not in readme() and "rb-slider" not in readme()
 
 
-def test_readme_leads_to_the_areas_and_is_short():
+def test_readme_leads_to_the_areas_and_is_short(settings):
+    site = settings["site_url"]
     for folder in ("book", "guides", "papers"):
-        assert f"](nbs/{folder}/" in readme()
-    assert "](nbs/_toc.yml)" in readme() and len(readme().split()) < 700
+        assert f"]({site}/{folder}/" in readme()
+    assert f"]({site}/book/contents.html)" in readme() and len(readme().split()) < 700
 
 
 def test_readme_tool_notices_a_stale_readme(tmp_path):
     for name in ["nbs", "tools"]:
         (tmp_path / name).mkdir()
-    for name in ["nbs/index.ipynb", "tools/readme.py", "README.md"]:
+    for name in ["nbs/index.ipynb", "tools/readme.py", "README.md", "settings.ini"]:
         shutil.copy(ROOT / name, tmp_path / name)
     check = [sys.executable, tmp_path / "tools" / "readme.py", "--check"]
     assert subprocess.run(check).returncode == 0

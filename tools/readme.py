@@ -3,11 +3,12 @@
     python tools/readme.py            write README.md
     python tools/readme.py --check    exit with 1 when README.md is not what would be written
 
-Prose is copied, with relative links turned from the folder of the notebook to the root; code
-becomes a python block, printed text the block after it. A cell with the tag "site" is left out:
+Prose is copied. Links to notebooks and to pages lead to the site that settings.ini names, other
+relative links are turned from the folder of the notebook to the root. Code becomes a python block, printed text the block after it. A cell with the tag "site" is left out:
 it needs a page that runs scripts. Nothing but the standard library is needed.
 """
 
+import configparser
 import json
 import posixpath
 import re
@@ -22,11 +23,20 @@ LINK = re.compile(r"(\]\(|(?:src|href)=\")([^)\s\"]+)")
 FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
+def site_url():
+    """The address of the site."""
+    parser = configparser.ConfigParser(delimiters=["="])
+    parser.read(ROOT / "settings.ini", encoding="utf-8")
+    return parser["DEFAULT"]["site_url"]
+
+
 def from_root(match):
-    """A link as seen from the root: a relative target gets the notebook's folder in front."""
+    """A link as seen from the root: to a page of the site, or with the notebook's folder in front."""
     opening, target = match.groups()
-    if re.match(r"[a-z]+:|#|/", target):
+    if re.match(r"[a-z]+:|#", target):
         return match.group()
+    if target.startswith("/") or target.endswith(".ipynb"):
+        return f"{opening}{site_url()}/{target.removesuffix('.ipynb').strip('/')}.html"
     return opening + posixpath.normpath(f"{NOTEBOOK.parent.name}/{target}")
 
 

@@ -125,7 +125,9 @@ def test_the_extras_bring_what_the_package_itself_does_not():
     assert extras_within("dev") == {"all", "dask", "survival"}
     # a plugin that tests install wraps piqp
     assert packages("dev") & (packages("benchmarks") - {"rankbook"}) == {"piqp"}
-    extras = OF_EXTRAS | packages("data") | packages("large") | packages("benchmarks") | packages("dev")
+    extras = (
+        OF_EXTRAS | packages("data") | packages("large") | packages("benchmarks") | packages("dev")
+    )
     assert not packages(None) & extras
 
 

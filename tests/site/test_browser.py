@@ -168,12 +168,12 @@ def test_a_search_shows_excerpts_of_text_beside_an_icon(tab, address):
 def test_a_block_of_code_is_copied(tab, address):
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.goto(f"{address}index.html")
-    block = tab.locator("div.highlight", has_text="pip install git").first
+    block = tab.locator("div.highlight", has_text="pip install").first
     block.hover()
     block.locator("button.copy").click()
     assert (
         tab.evaluate("() => navigator.clipboard.readText()")
-        == "pip install git+https://github.com/rankbook/rankbook"
+        == 'pip install "rankbook[all] @ git+https://github.com/rankbook/rankbook"'
     )
 
 
