@@ -4,8 +4,9 @@
     python tools/readme.py --check    exit with 1 when README.md is not what would be written
 
 Prose is copied. Links to notebooks and to pages lead to the site that settings.ini names, other
-relative links are turned from the folder of the notebook to the root. Code becomes a python block, printed text the block after it. A cell with the tag "site" is left out:
-it needs a page that runs scripts. Nothing but the standard library is needed.
+relative links are turned from the folder of the notebook to the root. Code becomes a python block,
+printed text the block after it. A cell with the tag "site" is left out: it needs a page that runs
+scripts. Nothing but the standard library is needed.
 """
 
 import configparser
@@ -31,7 +32,7 @@ def site_url():
 
 
 def from_root(match):
-    """A link as seen from the root: to a page of the site, or with the notebook's folder in front."""
+    """A link as seen from the root: to a page of the site, or with the folder in front."""
     opening, target = match.groups()
     if re.match(r"[a-z]+:|#", target):
         return match.group()

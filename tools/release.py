@@ -3,11 +3,11 @@
     python tools/release.py            with every installed Python that settings.ini admits
     python tools/release.py dist       and keep both files in the folder dist
 
-`twine check` looks at the metadata. The wheel is tried on each Python, the sdist on the lowest. With
-no extra, every estimator, paths, a curve, intervals and saving must work, in less than LARGEST MB.
-With the extra `all`, a model is fitted, chosen, saved and loaded, the command line ranks with it, and
-the plugin that `rankbook new-solver` writes is installed and solves a problem. All of this happens in a temporary
-folder outside the clone, with an empty cache.
+`twine check` looks at the metadata. The wheel is tried on each Python, the sdist on the lowest.
+With no extra, every estimator, paths, a curve, intervals and saving must work, in less than LARGEST
+MB. With the extra `all`, a model is fitted, chosen, saved and loaded, the command line ranks with
+it, and the plugin that `rankbook new-solver` writes is installed and solves a problem. All of this
+happens in a temporary folder outside the clone, with an empty cache.
 
 For each Python, `tools/ship.py` makes a second wheel with compiled code for computers of this kind.
 It is tried in the same way, and by the calls that users make first, and nothing may be compiled.
