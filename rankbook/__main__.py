@@ -5,6 +5,8 @@ import sys
 
 def main():
     """Entry point of the command `rankbook`."""
+    for stream in (sys.stdout, sys.stderr) if sys.platform == "win32" else ():
+        stream.reconfigure(encoding="utf-8", errors=stream.errors)  # in pipes, too
     try:
         from rankbook.app.cli.main import main
     except ModuleNotFoundError as error:

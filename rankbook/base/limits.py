@@ -1,5 +1,6 @@
 """Limits of memory and arithmetic, and warnings."""
 
+import ctypes
 import math
 import os
 import sys
@@ -41,6 +42,19 @@ def _lines(path):
         return []
 
 
+def _windows_memory():
+    """Return the bytes that Windows has free or can still promise; infinity on other systems."""
+    names = "total free most_promised promised most_virtual virtual extended".split()
+    fields = [("size", ctypes.c_uint32), ("load", ctypes.c_uint32)]
+    fields += [(name, ctypes.c_uint64) for name in names]
+    status = type("MemoryStatus", (ctypes.Structure,), dict(_fields_=fields))()
+    status.size = ctypes.sizeof(status)
+    libraries = getattr(ctypes, "windll", None)
+    if libraries is None or not libraries.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
+        return math.inf
+    return min(status.free, status.promised)
+
+
 def available_memory():
     """Bytes that this process may still allocate by the smallest of all limits, or infinity."""
     meminfo = dict([line.split()[:2] for line in _lines(f"{PROC}/meminfo")])
@@ -49,7 +63,7 @@ def available_memory():
     elif hasattr(os, "sysconf") and {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= os.sysconf_names.keys():
         rooms = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     else:
-        rooms = [math.inf]
+        rooms = [_windows_memory()]
     for line in _lines(f"{PROC}/self/cgroup"):
         _, controllers, group = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):

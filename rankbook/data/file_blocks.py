@@ -241,7 +241,7 @@ class TextCopy:
         for left in glob.glob(f"{glob.escape(start)}.*.blocks"):
             remove_if_dead(left)
         named = OwnFile(open_locked(start, ".blocks", 0o600).detach())
-        self.remove = finalize(self, _remove, named.name, os.getpid())
+        self.remove = finalize(self, _remove, named, os.getpid())
         COPIES.add(self)
         try:
             shutil.copyfileobj(contents, named)
@@ -310,11 +310,12 @@ def full_folder_named(table, nbytes):
         ) from error
 
 
-def _remove(path, owner):
+def _remove(file, owner):
     """Delete a temporary file, but not in a fork of the process that made it."""
     if os.getpid() == owner:
+        file.close()  # Windows cannot delete an open file
         with suppress(OSError):
-            os.unlink(path)
+            os.unlink(file.name)
 
 
 def remove_copies():
@@ -720,11 +721,12 @@ def read_blocks(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import rankbook as rb
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("q,y,x\\n1,0,0.5\\n1,1,2\\n2,0,1\\n2,3,4\\n")
-    ...     file.flush()
-    ...     blocks = rb.read_blocks(file.name, target="y", qid="q", rows=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "table.csv")
+    ...     _ = file.write_text("q,y,x\\n1,0,0.5\\n1,1,2\\n2,0,1\\n2,3,4\\n")
+    ...     blocks = rb.read_blocks(file, target="y", qid="q", rows=1)
     ...     len(blocks), rb.BlockRankSVMProblem(blocks).n_preferences
     (2, 2)
     """

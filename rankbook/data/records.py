@@ -249,11 +249,13 @@ def read_preferences(
 
     Examples
     --------
-    >>> import tempfile, rankbook as rb
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("chosen,other,votes\\ntea,milk,3\\ntea,water,1\\n")
-    ...     file.flush()
-    ...     prefs = rb.read_preferences(file.name, winner="chosen", loser="other", weight="votes")
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import rankbook as rb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "table.csv")
+    ...     _ = file.write_text("chosen,other,votes\\ntea,milk,3\\ntea,water,1\\n")
+    ...     prefs = rb.read_preferences(file, winner="chosen", loser="other", weight="votes")
     >>> prefs.items, prefs.weight
     (('tea', 'milk', 'water'), array([3., 1.]))
     """
@@ -296,11 +298,13 @@ def read_orders(
 
     Examples
     --------
-    >>> import tempfile, rankbook as rb  # a row for each judge, the best item first
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("first,second,third\\ntea,milk,water\\nmilk,tea,\\n")
-    ...     file.flush()
-    ...     orders = rb.read_orders(file.name, "orders")
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import rankbook as rb  # a row for each judge, the best item first
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "table.csv")
+    ...     _ = file.write_text("first,second,third\\ntea,milk,water\\nmilk,tea,\\n")
+    ...     orders = rb.read_orders(file, "orders")
     >>> orders, orders.items
     (Orders(items=3, orders=2, choices=3), ('tea', 'milk', 'water'))
     """

@@ -1511,11 +1511,13 @@ def read_table(
 
     Examples
     --------
-    >>> import tempfile, rankbook as rb
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("car,mpg,weight\\nbuick,15,3693\\nfiat,29,2130\\n")
-    ...     file.flush()
-    ...     data = rb.read_table(file.name, target="mpg", name="car")
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import rankbook as rb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "table.csv")
+    ...     _ = file.write_text("car,mpg,weight\\nbuick,15,3693\\nfiat,29,2130\\n")
+    ...     data = rb.read_table(file, target="mpg", name="car")
     >>> data.y, data.feature_names, data.item_names
     (array([15., 29.]), ['weight'], ['buick', 'fiat'])
     """

@@ -155,7 +155,7 @@ def run_isolated(
             listener = threading.Thread(target=listen, daemon=True)
             listener.start()
             try:
-                with suppress(BrokenPipeError):
+                with suppress(OSError):
                     worker.stdin.write(packed)
                     worker.stdin.flush()
                 check, case, cases, what = left[0], "", 0, ""
@@ -194,7 +194,7 @@ def run_isolated(
                 worker.wait()
                 listener.join()
                 worker.stdout.close()
-                with suppress(BrokenPipeError):
+                with suppress(OSError):
                     worker.stdin.close()
 
 

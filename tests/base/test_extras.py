@@ -4,6 +4,7 @@ import subprocess
 import sys
 from importlib.metadata import requires
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -145,3 +146,16 @@ def test_memory_is_asked_of_the_system(monkeypatch):
     monkeypatch.setattr(limits, "open", no_file, raising=False)
     assert limits.available_memory() == float("inf")
     limits.require_memory(2**80, "everything", "nothing")
+
+
+def test_memory_is_asked_of_windows(monkeypatch):
+    def answer(status):
+        assert status._obj.size == 64  # which Windows requires
+        status._obj.free, status._obj.promised = 5, 3
+        return 1
+
+    library = SimpleNamespace(kernel32=SimpleNamespace(GlobalMemoryStatusEx=answer))
+    monkeypatch.setattr(limits.ctypes, "windll", library, raising=False)
+    monkeypatch.setattr(limits, "_lines", lambda path: [])
+    monkeypatch.delattr(limits.os, "sysconf", raising=False)
+    assert limits.available_memory() == 3
