@@ -266,12 +266,20 @@ def as_array(name, value):
     try:
         A = np.asarray(value)
     except TypeError as error:
-        raise TypeError(f"{name} cannot be read as an array: {error}") from error
+        advice = f"; use {name}.df()" if hasattr(value, "df") else ""  # a relation of DuckDB
+        raise TypeError(f"{name} cannot be read as an array: {error}{advice}") from error
     except ValueError as error:  # numpy reports an inhomogeneous shape
         raise ArgumentError(f"{name} has rows of unequal lengths", "an array") from error
     if A.dtype.kind == "O" and A.ndim == 0:  # for example a generator, a dict or a function
         raise ArgumentError(f"{name} is {describe_value(value)}", "an array")
     return A
+
+
+def ordered_categories(value):
+    """Return the list of categories of an ordered categorical of pandas or an enum of polars."""
+    dtype = getattr(value, "dtype", None)
+    is_ordered = getattr(dtype, "ordered", type(dtype).__name__ == "Enum")
+    return np.asarray(dtype.categories).tolist() if is_ordered else None
 
 
 def text_in(A):
@@ -320,6 +328,9 @@ def as_numbers(name, value, exact=True):
         raise ArgumentError(f"{name} has complex entries", "real numbers")
     accepted = "an array of real numbers"
     if text := text_in(A):  # numpy would convert the text "1" to a number
+        if ordered_categories(value):
+            advice = f"Use the codes of {name}, or OrdinalRanker for classes."
+            raise ArgumentError(f"{name} consists of ordered categories", accepted, advice)
         raise _text_error(name, A, text)
     try:
         numbers = np.asarray(A, dtype=np.float64, order="C")

@@ -20,6 +20,7 @@ from ..base.validation import (
     as_numbers,
     as_vector,
     describe_value,
+    ordered_categories,
     require_same_rows,
 )
 from ..metrics.cuts import LOSSES, best_cuts
@@ -36,16 +37,22 @@ from .training import read_labels
 def read_levels(X, y):
     """The classes (k,) in order, and the level (n,) of each item, a float.
 
+    Ordered categories keep their order.
+
     Raises
     ------
     ValueError
         If there is only one class, or y is not a vector of labels.
     """
+    order = ordered_categories(y)
     y = read_labels(y, X, "labels of shape (n,)")
     classes, number = as_ids("y", y, y.size, "label")
     check_classification_targets(y)
     if classes.size < 2:
         raise ArgumentError("y has 1 class", "at least two classes")
+    if order is not None:
+        places = np.argsort([order.index(each) for each in classes.tolist()])
+        return classes[places], np.argsort(places)[number].astype(float)
     levels = classes if classes.dtype.kind in "iuf" else np.arange(classes.size)
     return classes, as_numbers("y", levels)[number]
 
@@ -121,7 +128,8 @@ class OrdinalRanker(ClassifierMixin, Shown):
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
-            Labels that can be sorted, at least two different ones.
+            Labels that can be sorted, at least two different ones. The categories of an ordered
+            pandas categorical, or of a polars enum, keep their order.
         sample_weight : array-like of shape (n,), optional
             Weights >= 0 of the items, for the ranker (which must accept them) and for the cuts.
 

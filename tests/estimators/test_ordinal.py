@@ -132,3 +132,35 @@ def test_a_cut_that_nobody_is_above_leaves_the_scores_finite():
     model = rb.OrdinalRanker().fit(np.ones((3, 1)), [0, 0, 1])
     assert np.isinf(model.cuts_).all() and np.isfinite(model.decision_function([[1.0]])).all()
     assert model.predict([[1.0], [5.0]]).tolist() == [0, 0]
+
+
+def test_ordered_categories_keep_their_order(stars):
+    pl = pytest.importorskip("polars")
+    X, y = stars
+    names = np.array(["low", "mid", "high", "top"])
+    ordered = pd.Categorical.from_codes(y, names, ordered=True)
+    plain = rb.OrdinalRanker().fit(X, y)
+    for labels in (ordered, pd.Series(ordered), pl.Series(names[y], dtype=pl.Enum(names))):
+        model = rb.OrdinalRanker().fit(X, labels)
+        assert model.classes_.tolist() == [*names]
+        assert np.array_equal(model.predict(X), names[plain.predict(X)])
+        with pytest.raises(ValueError, match="y consists of ordered categories.*Use the codes"):
+            rb.RankSVM().fit(X, labels)
+    # categories without items are no classes, and numbers are in the order of the categories
+    some = pd.Categorical.from_codes(2 * (y > 1), [3, 1, 2], ordered=True)
+    assert rb.OrdinalRanker().fit(X, some).classes_.tolist() == [3, 2]
+
+
+def test_a_relation_of_duckdb_is_refused_with_what_reads_it(stars):
+    class Relation:
+        def __len__(self):
+            return 120
+
+        def __getitem__(self, column):
+            raise TypeError("a relation is indexed by one column name")
+
+        def df(self):
+            raise NotImplementedError
+
+    with pytest.raises(TypeError, match="y cannot be read as an array: .*; use y.df()"):
+        rb.OrdinalRanker().fit(stars[0], Relation())
