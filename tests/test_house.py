@@ -87,8 +87,9 @@ def test_version_is_that_of_the_settings(settings):
     assert python("import rankbook; print(rankbook.__version__)") == version
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["version"] == version
     released = re.findall(r"^## \[(\d\S*)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
-    assert released[0] == version
-    assert list((ROOT / "tests" / "data" / "stored").glob(f"*-{version}.rankbook"))
+    # a version of development is on the way to a version without a section
+    assert (version in released) != version.endswith(".dev0")
+    assert list((ROOT / "tests" / "data" / "stored").glob(f"*-{released[0]}.rankbook"))
 
 
 def test_every_public_name_arrives_and_says_where_it_lives():
