@@ -63,6 +63,7 @@ setup(
             "py.typed",
             "plots/*.css",
             "plots/*.js",
+            "app/*.css",
             "app/new_solver_files/*",
         ]
     },

@@ -1,6 +1,7 @@
 # Public names and their modules: editors read this file, and lazy_loader imports from it.
 
 from . import kernels, metrics, plots, testing
+from .app.report import Report, report
 from .base.errors import Assumption
 from .data import datasets
 from .data.blocks import Block, Blocks
@@ -79,6 +80,7 @@ __all__ = [
     "RayleighRanker",
     "RayleighRankerCV",
     "RegularizationPath",
+    "Report",
     "SVMProblem",
     "Solution",
     "SolutionPath",
@@ -108,6 +110,7 @@ __all__ = [
     "read_preferences",
     "read_table",
     "register_solver",
+    "report",
     "solve",
     "solve_path",
     "suggest_pairs",

@@ -1,6 +1,7 @@
 """``rankbook fit``: a model at a given lambda."""
 
 import json
+import shlex
 import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from time import perf_counter
 
 from ...base.errors import ArgumentError
 from . import options as opt
+from .pages import Report, check_report, write_report
 from .reading import (
     DataFiles,
     advice_on_words,
@@ -129,6 +131,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     solver: opt.SolverName = "auto",
     workers: Workers = None,
     scheduler: Scheduler = None,
+    report_file: Report = None,
     as_json: opt.Json = False,
 ):
     """Fit a ranker for one value of lambda and save it.
@@ -138,6 +141,11 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     """
     files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
     check_place("--out", out, *(files or data), preferences)
+    check_report(report_file, *(files or data), out, preferences)
+    if report_file is not None and files is not None:
+        raise ArgumentError(
+            f"--report is {str(report_file)!r} and DATA is several files", "one file"
+        )
     asked = asked_preferences(data, preferences, **vars(records), loss=loss)
     options = vars(kernel) | dict(loss=loss, penalty=penalty, graph=graph)
     options |= dict(query_weight=query_weight, solver=solver)
@@ -146,7 +154,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     columns = vars(roles) | dict(drop=parse_names(roles.drop))
     about = dict(data=" ".join(names), method=method) | {key: columns[key] for key in opt.ABOUT}
     how, prefs = dict(standardize=standardize, about=about), None
-    with spoken_warnings():
+    with spoken_warnings() as notes:
         from rankbook.app.fitting import fit_model, lam_of_c
 
         if files is not None:
@@ -189,6 +197,12 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     survival = None if files is not None else blocks.items.values[0].y
     survival = None if survival is None or survival.dtype.names is None else survival
     model.save(out)
+    if report_file is not None:
+        (block,) = blocks.items.values
+        given = (block.y, block.qid) if asked is None else ()
+        more = dict(names=block.item_names, notes=notes, preferences=prefs if asked else None)
+        more["commands"] = [shlex.join(["rankbook", "evaluate", str(out), "NEW.csv"])]
+        write_report(report_file, model, block.X, *given, title=Path(data[0]).name, **more)
     facts = dict(
         file=str(out),
         items=(n := blocks.items.values[0].X.shape[0] if files is None else problem.facts.n_items),

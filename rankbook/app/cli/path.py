@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import options as opt
+from .pages import Report, check_report, write_report
 from .parts import read_parts_of
 from .reading import (
     asked_preferences,
@@ -39,6 +40,7 @@ def path(  # noqa: PLR0913 -- an option of the command each
     graph: opt.Graph = "full",
     lam_min: opt.LamMin = None,
     standardize: opt.Scale = True,
+    report_file: Report = None,
     as_json: opt.Json = False,
 ):
     """Compute the regularization path of the ranking SVM.
@@ -61,8 +63,9 @@ def path(  # noqa: PLR0913 -- an option of the command each
         check_place("--save", save, data, out, preferences, *files.values())
     if out is not None:
         check_table("--out", out, TABLES, data, preferences, *files.values())
+    check_report(report_file, data, out, save, preferences, *files.values())
     refuse_two(as_json, out)
-    with spoken_warnings():
+    with spoken_warnings() as notes:
         asked = asked_preferences([data], preferences, **vars(records))
         columns = vars(roles) | dict(drop=parse_names(roles.drop))
         items, _ = read_parts_of(data, files, asked, **columns)
@@ -78,6 +81,12 @@ def path(  # noqa: PLR0913 -- an option of the command each
         curves = {part: validation_curve(found, parts[part].X, parts[part].prefs) for part in files}
         if save is not None:
             found.save(save)
+        given = ()
+        if "validation" in parts:
+            given = parts["validation"].X, None, None
+        prefs = parts["validation"].prefs if given else None
+        title = f"Regularization path of {data}"
+        write_report(report_file, found, *given, preferences=prefs, title=title, notes=notes)
         if out is not None:
             table = found.to_frame()
             for part, curve in curves.items():

@@ -3,6 +3,7 @@
 import json
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from ...base.errors import ArgumentError
 from . import options as opt
+from .pages import Report, Scored, check_report, write_report
 from .reading import (
     DataFiles,
     advice_on_new_items,
@@ -239,6 +241,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     records: opt.RecordOptions,
     metric: Metrics = None,
     by_query: ByQuery = False,
+    report_file: Report = None,
     as_json: opt.Json = False,
 ):
     """Evaluate a model or a table of scores on labelled data.
@@ -270,9 +273,14 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     from rankbook.preferences.graph import Preferences, survival_target
 
     metric = parse_names(metric) or None
+    check_report(report_file, ranking, *data, preferences)
     asked = asked_preferences(data, preferences, **vars(records))
-    with spoken_warnings(queries=asked is None):
+    with spoken_warnings(queries=asked is None) as notes:
         files, columns = several_files(data), dict(vars(roles))
+        if report_file is not None and files is not None:
+            raise ArgumentError(
+                f"--report is {str(report_file)!r}, DATA is several files", "one file"
+            )
         if asked is not None:
             refuse = {key: columns[key] for key in ("target", "time", "event")}
             refuse_beside(**refuse, by_query=by_query or None)
@@ -290,6 +298,9 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
             elif by_query:
                 raise ArgumentError("by_query is True", "no value for survival times")
             scores = block_scores(block, model)
+            given = dict(names=block.item_names, title=f"{ranking} on {data[0]}", notes=notes)
+            one = {Path(ranking).name: Scored(model, scores)}
+            write_report(report_file, one, block.X, preferences=prefs, **given)
             facts = preference_measures(prefs, scores, metric, model)
             rows = [] if metric else reliability_rows(prefs, scores, model)
             facts |= dict(reliability=rows) if rows else {}
@@ -304,6 +315,11 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
             frame = pd.DataFrame(dict(qid=ids) | values)
             return typer.echo(json_rows(frame)) if as_json else write_frame(frame)
         facts, rows = measures(blocks, model, metric), []
+        if report_file is not None:
+            given = dict(names=block.item_names, title=f"{ranking} on {data[0]}", notes=notes)
+            given |= dict(metric=metric[0] if metric and block.qid is not None else None)
+            one = {Path(ranking).name: model}
+            write_report(report_file, one, block.X, block.y, block.qid, **given)
         if not (metric or files):
             prefs = Preferences.from_scores(block.y, block.qid)
             rows = reliability_rows(prefs, block_scores(block, model), model)
@@ -354,6 +370,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     metric: Metric = None,
     resamples: Resamples = 9999,
     seed: Seed = 0,
+    report_file: Report = None,
     as_json: opt.Json = False,
 ):
     """Compare two rankers by paired tests.
@@ -369,11 +386,12 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     from rankbook.preferences.graph import survival_target
 
     asked = asked_preferences([data], preferences, **vars(records))
+    check_report(report_file, a, b, data, preferences)
     if data == "-":
         raise ArgumentError(
             "DATA is '-', standard input, which is read for A and again for B", "a file"
         )
-    with spoken_warnings(queries=asked is None):
+    with spoken_warnings(queries=asked is None) as notes:
         scores, columns = [], dict(target=target, qid=qid, name=name)
         if asked is not None:
             refuse_beside(target=target, metric=None if metric == "pair_accuracy" else metric)
@@ -404,6 +422,14 @@ def compare(  # noqa: PLR0913 -- an option of the command each
             found = compare_scores(
                 block.y, *(each for _, each in scores), block.qid, metric=metric, **more
             )
+    if report_file is not None:
+        names = [Path(each).name for each in (a, b)]
+        names = names if names[0] != names[1] else [a, b]
+        two = {name: Scored(*each) for name, each in zip(names, scores)}
+        given = dict(preferences=prefs) if asked is not None else dict(y=block.y, qid=block.qid)
+        given |= dict(metric=None if asked else metric, names=block.item_names)
+        title = f"{names[0]} and {names[1]} on {data}"
+        write_report(report_file, two, block.X, **given, title=title, notes=notes)
     # NaN, an undefined p-value, becomes null
     facts = {key: None if value != value else value for key, value in vars(found).items()}
     text = str(found)

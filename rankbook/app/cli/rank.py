@@ -8,6 +8,7 @@ import typer
 
 from ...base.errors import ArgumentError
 from . import options as opt
+from .pages import Report, check_report, write_report
 from .reading import (
     advice_on_form,
     asked_preferences,
@@ -142,6 +143,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     balance: Balance = False,
     output: Out = "-",
     plot: opt.Plot = None,
+    report_file: Report = None,
     as_json: opt.Json = False,
 ):
     """Rank items from votes, matches or orders, without features.
@@ -175,11 +177,13 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     check_table("--output", output, (*TABLES, *leaderboard_text.TEXTS), matches)
     if plot is not None:
         check_picture(plot)
+    check_report(report_file, matches, output, plot)
     if as_json and output != "-":
         raise ArgumentError(
             f"--output is {output!r} and --json prints to standard output", "one of the two"
         )
     intervals = intervals or any((level != 0.95, method, unit, simultaneous, rank_method))
+    intervals = intervals or report_file is not None
     form = records.form
     if form is not None:
         as_choice("form", form, ("pairs", "matches", "counts", "wins", "rankings", "orders"))
@@ -221,6 +225,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
             raise
     if plot is not None:
         save_picture(board.plot(k=len(board.items_)).figure, plot)
+    write_report(report_file, board, notes=notes, title=f"Ranking of {matches}")
     if output != "-" or as_json:
         known = board.notes_
         board.notes_ = [text for text in notes if not any(each in text for each in known)] + known

@@ -1,6 +1,7 @@
 """``rankbook select``: a certified choice of lambda."""
 
 import json
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import typer
 
 from ...base.errors import ArgumentError
 from . import options as opt
+from .pages import Report, check_report, write_report
 from .parts import read_parts_of
 from .reading import (
     asked_preferences,
@@ -121,6 +123,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     solver: opt.SolverName = "auto",
     solver_option: SolverOption = None,
     plot: opt.Plot = None,
+    report_file: Report = None,
     save: Save = None,
     as_json: opt.Json = False,
     verbose: Verbose = False,
@@ -136,11 +139,12 @@ def select(  # noqa: PLR0913 -- an option of the command each
     options = vars(kernel) | dict(method=method, loss=loss, rule=rule)
     options |= dict(standardize=standardize, seed=seed)
     files = {part: f for part, f in dict(validation=validation, test=test).items() if f is not None}
-    with spoken_warnings():
+    with spoken_warnings() as notes:
         if save is not None:
             check_place("--save", save, data, plot, preferences, *files.values())
         if plot is not None:
             check_picture(plot)
+        check_report(report_file, data, save, plot, preferences, *files.values())
         of_solver = parse_options(solver_option, "--solver-option")
         options |= dict(solver=(solver, of_solver) if of_solver else solver)
         options |= dict(gamma=parse_gammas(kernel.gamma))
@@ -211,3 +215,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
             chosen_model(result, about).save(save)
         if plot is not None:
             save_picture(result.figure(), plot)
+        next_one = (
+            [] if save is None else [shlex.join(["rankbook", "predict", str(save), "NEW.csv"])]
+        )
+        write_report(report_file, result, commands=next_one, notes=notes)

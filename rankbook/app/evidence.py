@@ -1,0 +1,226 @@
+"""Data that models are judged by: metrics with intervals, and paired comparisons."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from ..base.errors import ArgumentError
+from ..base.validation import as_vector, query_numbers
+from ..metrics.compare import compare, holm, interval
+from ..metrics.models import ranker_of
+from ..metrics.pairs import TIE_TOL
+from ..metrics.probabilities import brier_score, log_loss
+from ..metrics.queries import by_query
+from ..preferences.events import index_of
+from ..preferences.graph import Preferences, as_preferences, survival_target
+from ..preferences.missed_pairs import miss_loss
+from .measures import of_table_or_model
+
+LEVEL = 0.95  # of every interval
+MOST_PAIRS = 5_000_000  # preferences that are listed one by one
+BY_QUERY = ("ndcg@10", "average_precision", "reciprocal_rank", "kendall_tau", "pair_accuracy")
+WORDS = dict(pair_accuracy="pairs in the right order", average_precision="average precision")
+WORDS |= dict(reciprocal_rank="reciprocal rank", kendall_tau="Kendall's tau")
+
+
+def name_of(metric):
+    """Return the printed name of a metric."""
+    return WORDS.get(metric, metric.replace("ndcg", "NDCG").replace("_", " "))
+
+
+@dataclass(eq=False)
+class Evidence:
+    """Data that models are judged by, and how each model orders them.
+
+    Attributes
+    ----------
+    prefs : Preferences
+    names : list of str
+        Names of the items.
+    y, qid : ndarrays of shape (n,), or None
+    X : items, or None
+    what : str
+        What these data are, in a sentence.
+    of_fit : bool
+        Whether models were fitted to them.
+    scores, missed : dict of ndarrays (n,) and (m,)
+        For each model, the scores of the items, and the loss of each preference: 1 if it is in the
+        wrong order and 1/2 if both items tie.
+    """
+
+    prefs: Preferences
+    names: list
+    y: np.ndarray | None = None
+    qid: np.ndarray | None = None
+    X: Any = None
+    what: str = ""
+    of_fit: bool = False
+    scores: dict = field(default_factory=dict)
+    missed: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        self.query = query_numbers(self.qid, self.prefs.n_items)
+        if self.prefs.queries is not None and self.qid is None:
+            self.query = query_numbers(self.prefs.queries, self.prefs.n_items)
+        self.listed = len(self.prefs) <= MOST_PAIRS
+
+    @property
+    def units(self):
+        """What is independent: queries, or items if there are fewer than two queries."""
+        return "queries" if self.query.max(initial=0) > 0 else "items"
+
+    @property
+    def by_query(self):
+        """Whether metrics are means over several queries of graded items."""
+        return self.y is not None and self.units == "queries"
+
+    @property
+    def label(self):
+        """Name of the share of pairs in the right order."""
+        survival = self.prefs.survival is not None
+        return "concordance" if survival else "of the pairs in the right order"
+
+    def judge(self, name, model, scores):
+        """Keep the scores of a model and what it misses."""
+        self.scores[name] = scores
+        if self.listed:
+            prefs, given = of_table_or_model(model, self.prefs, scores)
+            ends = given[prefs.better], given[prefs.worse]
+            self.missed[name] = miss_loss(*ends, TIE_TOL, np.abs(given).max(initial=0.0))
+
+    def mean_of_pairs(self, values):
+        """Return the weighted mean of values (m,) of the preferences, its error and its freedom."""
+        prefs, weight = self.prefs, self.prefs.weight / self.prefs.weight.sum()
+        mean = float(weight @ values)
+        moved = weight * (values - mean)
+        if self.units == "queries":
+            sums = np.bincount(self.query[prefs.better], moved)
+        else:
+            n = prefs.n_items
+            sums = np.bincount(prefs.better, moved, n) + np.bincount(prefs.worse, moved, n)
+        return mean, float(np.linalg.norm(sums)), max(1, np.count_nonzero(sums) - 1)
+
+    def share(self, name):
+        """Return the share of pairs in the right order with its interval, (value, low, high)."""
+        mean, error, freedom = self.mean_of_pairs(1.0 - self.missed[name])
+        reach = float(student.ppf((1 + LEVEL) / 2, freedom)) * error
+        if error <= 1e-12:  # all or none: the data have no error to measure
+            return mean, np.nan, np.nan
+        return mean, max(0.0, mean - reach), min(1.0, mean + reach)
+
+    def rows(self, name, model):
+        """Return the metrics of a model: name, value, low and high."""
+        found = []
+        if self.by_query:
+            for metric in BY_QUERY[:-1]:
+                try:
+                    one = interval(self.y, self.scores[name], self.qid, metric=metric)
+                except ValueError:  # undefined for these grades, or for all queries but one
+                    continue
+                found.append((name_of(metric), one.value, one.low, one.high))
+        if self.listed:
+            found.append((self.label.removeprefix("of the "), *self.share(name)))
+            if hasattr(model, "link_"):
+                given = of_table_or_model(model, self.prefs, self.scores[name])
+                for metric in (brier_score, log_loss):
+                    value = metric(*given, link=model.link_)
+                    found.append((metric.__name__.replace("_", " "), value, np.nan, np.nan))
+        return found
+
+
+def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
+    """Read the data that models are judged by, and score them."""
+    if preferences is not None:
+        if y is not None or qid is not None:
+            raise ArgumentError("preferences are given beside y or qid", "one of the two")
+        prefs, y = as_preferences(preferences, X), None
+        prefs = prefs.pairs() if prefs.unit == "order" else prefs
+    else:
+        prefs = survival_target(y, qid)
+        if prefs is y:
+            y = as_vector("y", y)
+            prefs = Preferences.from_scores(y, qid)
+        else:
+            y = None
+    if not len(prefs):
+        raise ArgumentError("y has no preference: all items of a query are equal", "at least one")
+    n, index = prefs.n_items, index_of(X)
+    if names is None:
+        names = next((each for each in (prefs.items, index) if each is not None), None)
+    names = [f"row {i}" for i in range(n)] if names is None else list(map(str, names))
+    if len(names) != n:
+        raise ArgumentError(f"names has {len(names)} entries", f"{n}, one for each item")
+    qid = None if qid is None else np.asarray(qid)
+    found = Evidence(prefs, names, y, qid, X, what)
+    for name, model in models.items():
+        scores = model.predict(X) if hasattr(model, "predict") else model
+        found.judge(name, model, as_vector("scores" if scores is model else "X", scores, n))
+        found.of_fit |= was_fitted_to(model, X)
+    return found
+
+
+def was_fitted_to(model, X):
+    """Return whether a model was fitted to exactly these items, as far as it keeps them."""
+    problem = getattr(getattr(ranker_of(model), "solution_", None), "problem", None)
+    kept = getattr(problem, "X", None)
+    if not isinstance(kept, np.ndarray) or kept.shape != np.shape(X):
+        return False
+    return np.array_equal(kept, model.transform(X) if hasattr(model, "centre") else np.asarray(X))
+
+
+def comparison_rows(evidence, best, metric):
+    """Compare the best model with each other one.
+
+    Returns
+    -------
+    list of dict
+        With "name", "value", "difference", "low", "high", "p", "wins" and "losses".
+    """
+    others = [name for name in evidence.scores if name != best]
+    rows = []
+    if evidence.by_query:
+        beside = {name: evidence.scores[name] for name in others}
+        given = evidence.y, evidence.scores[best], beside, evidence.qid
+        for name, one in compare(*given, metric=metric).items():
+            row = dict(name=name, value=one.mean_b, difference=one.difference, low=one.low)
+            row |= dict(high=one.high, p=one.p_randomization, wins=one.wins, losses=one.losses)
+            rows.append(row)
+        return rows
+    for name in others:
+        d = evidence.missed[name] - evidence.missed[best]
+        mean, error, freedom = evidence.mean_of_pairs(d)
+        reach = float(student.ppf((1 + LEVEL) / 2, freedom)) * error
+        p = float(2 * student.sf(abs(mean) / error, freedom)) if error > 0 else 1.0
+        row = dict(name=name, value=evidence.share(name)[0], difference=mean, low=mean - reach)
+        row |= dict(high=mean + reach, p=p, wins=int((d > 0).sum()), losses=int((d < 0).sum()))
+        rows.append(row)
+    for row, p in zip(rows, holm([row["p"] for row in rows])):
+        row["p"] = float(p)
+    return rows
+
+
+def means_of(evidence, metric):
+    """Return the mean of the main metric for each model."""
+    if not evidence.by_query:
+        return {
+            name: 1.0 - evidence.mean_of_pairs(each)[0] for name, each in evidence.missed.items()
+        }
+    values = {
+        name: by_query(metric, evidence.y, scores, evidence.qid)[1]
+        for name, scores in evidence.scores.items()
+    }
+    known = ~np.isnan(np.array(list(values.values()))).any(axis=0)
+    return {name: float(each[known].mean()) for name, each in values.items()}
+
+
+def main_metric(evidence, metric):
+    """Return the metric that models are compared by: the given one, or the usual one."""
+    if metric is not None or not evidence.by_query:
+        return metric or "pair_accuracy"
+    try:
+        interval(evidence.y, evidence.y, evidence.qid, metric=BY_QUERY[0], n_resamples=100)
+    except ValueError:  # grades below 0, or one query with a grade above 0
+        return BY_QUERY[-1]
+    return BY_QUERY[0]
