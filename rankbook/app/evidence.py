@@ -21,8 +21,8 @@ from .measures import of_table_or_model
 LEVEL = 0.95  # of every interval
 MOST_PAIRS = 5_000_000  # preferences that are listed one by one
 BY_QUERY = ("ndcg@10", "average_precision", "reciprocal_rank", "kendall_tau", "pair_accuracy")
-WORDS = dict(pair_accuracy="pairs in the right order", average_precision="average precision")
-WORDS |= dict(reciprocal_rank="reciprocal rank", kendall_tau="Kendall's tau")
+WORDS = dict(pair_accuracy="pairs in the right order")
+WORDS |= dict(brier_score="Brier score", kendall_tau="Kendall's tau")
 
 
 def name_of(metric):
@@ -126,7 +126,7 @@ class Evidence:
                 given = of_table_or_model(model, self.prefs, self.scores[name])
                 for metric in (brier_score, log_loss):
                     value = metric(*given, link=model.link_)
-                    found.append((metric.__name__.replace("_", " "), value, np.nan, np.nan))
+                    found.append((name_of(metric.__name__), value, np.nan, np.nan))
         return found
 
 
@@ -167,7 +167,11 @@ def was_fitted_to(model, X):
     kept = getattr(problem, "X", None)
     if not isinstance(kept, np.ndarray) or kept.shape != np.shape(X):
         return False
-    return np.array_equal(kept, model.transform(X) if hasattr(model, "centre") else np.asarray(X))
+    given = model.transform(X) if hasattr(model, "centre") else np.asarray(X)
+    if given.dtype.kind not in "fiu":
+        return False
+    moved = kept - given  # a fit may have moved all items by the same vector
+    return bool(np.abs(moved - moved[0]).max() <= 1e-9 * np.abs(given).max())
 
 
 def comparison_rows(evidence, best, metric):

@@ -49,7 +49,7 @@ def bullets(texts):
 def code(lines):
     """Make a block of code."""
     text = element("code", Html("\n".join(map(html, lines))))
-    return element("pre", text, tabindex="0", role="region", aria_label="commands")
+    return element("pre", text, tabindex="0", role="group", aria_label="commands")
 
 
 def table(caption, head, rows, words=1):
@@ -65,7 +65,7 @@ def table(caption, head, rows, words=1):
     ]
     parts = element("caption", caption), element("thead", element("tr", *cells))
     found = element("table", *parts, element("tbody", *body))
-    return element("div", found, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return element("div", found, class_="scroll", tabindex="0", role="group", aria_label=caption)
 
 
 def facts(rows):

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from ..base.errors import ArgumentError, a_type
 from ..base.files import write_whole
+from ..base.tables import in_line
 from ..base.types import File
 from ..data.blocks import as_feature_names
 from ..estimators.leaderboard import Leaderboard
@@ -21,8 +23,8 @@ from . import sections as part
 from .evidence import LEVEL, Evidence, comparison_rows, evidence_of, main_metric, means_of, name_of
 from .fitting import chosen_model
 from .folds import FoldSelection
-from .page import page, require_pictures
-from .sections import FEW, RULES, Choice, among, choice_of, percent
+from .page import Html, element, page, require_pictures
+from .sections import FEW, RULES, Choice, among, choice_of, percent, short
 from .select import ModelSelection
 
 MOST_MORE = 100  # times as many data, above which more data are no advice
@@ -129,7 +131,8 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
     """
     require_pictures("report")
     about = dict(metric=metric, title=title, commands=list(commands), notes=list(notes), rows=[])
-    about |= dict(steps=[], names=None, path="")
+    go_on = [Html(f"Go on with {element('code', command)}") for command in commands[1:]]
+    about |= dict(steps=go_on, names=None, path="")
     evidence, given = None, y is not None or preferences is not None
     if isinstance(models, Leaderboard):
         title, sections = report_of_board(models, about)
@@ -175,7 +178,7 @@ def model_words(model):
         given = getattr(ranker, name, None)
         words += [f"{given} {name}"] if isinstance(given, str) else []
     lam = getattr(ranker, "lam_", None)
-    words += [f"lambda {lam:.4g}"] if isinstance(lam, float) else []
+    words += [f"lambda {short(lam)}"] if isinstance(lam, float) else []
     return ", ".join(words)
 
 
@@ -237,13 +240,14 @@ def answer_of_one(model, evidence, name, choice, about):
 
 def answer_of_several(models, evidence, best, means, rows, said, about):
     """Return the three answers about several models."""
-    top = [f"{best} is best", f"{said}: {means[best]:.4f}. {model_words(models[best])}."]
+    more = f"{said}: {means[best]:.4f}. {model_words(models[best])}."
     near = max(rows, key=lambda row: row["p"])
     unsure = [row["name"] for row in rows if not (row["p"] < 0.05 and row["difference"] > 0)]
     about_near = (
         f"{best} minus {near['name']}: {near['difference']:+.4f}, 95\u00a0% interval "
         f"{near['low']:+.4f} to {near['high']:+.4f}, p = {near['p']:.2g}."
     )
+    top = [f"{best} is {'ahead' if unsure else 'best'}", more]
     if not unsure:
         sure = [f"Sure: it is better than {among([row['name'] for row in rows])}", about_near]
         return (
@@ -304,7 +308,7 @@ def report_of_path(path, evidence, about):
     about["title"] = about["title"] or "Regularization path"
     high = path.breakpoints[0] if path.breakpoints.size else np.inf
     about["rows"] = [
-        ("lambda", f"{high:.4g} down to {path.domain[0]:.4g}; {path.status.sentence}"),
+        ("lambda", f"{short(high)} down to {short(path.domain[0])}; {path.status.sentence}"),
         ("breakpoints", f"{path.breakpoints.size:,}"),
         ("solver", path.solver),
         *about["rows"],
@@ -317,11 +321,11 @@ def report_of_path(path, evidence, about):
         choice = Choice(solution.lam, evidence.what, curve, error=error, rule=RULES["widest"])
         evidence.judge("Solution", solution, scores)
         about |= dict(choice=choice, certificate=solution.certificate)
-        about["words"] = f"lambda {solution.lam:.4g} is best"
+        about["words"] = f"lambda {short(solution.lam)} is best"
         about["path"] = part.path_section(path, curve, about["names"])
-        about["steps"] = ["The validation data chose lambda; measure it once more on other data."]
+        about["steps"].append("The validation data chose lambda; measure it again on other data.")
         return report_of_models({"Solution": solution}, evidence, about)
-    top = [f"{path.breakpoints.size:,} breakpoints", f"From lambda {high:.4g} downwards."]
+    top = [f"{path.breakpoints.size:,} breakpoints", f"From lambda {short(high)} downwards."]
     sure = ["No lambda is chosen yet", "Validation data choose one."]
     steps = ["Add validation data: --validation FILE, or X and y in Python."]
     return about["title"], [
@@ -368,7 +372,7 @@ def report_of_board(board, about):
     """Return title and sections of a leaderboard."""
     rows = [*about["rows"], ("items", f"{len(board.items_):,}")]
     rows.append(("comparisons of an item", f"{board.compared_.mean():,.4g} on average"))
-    rows.append(("lambda", f"{board.lam_:.4g}, the precision of the prior of the scores"))
+    rows.append(("lambda", f"{short(board.lam_)}, the precision of the prior of the scores"))
     model = {} if about["commands"] else {"board": board}
     return about["title"] or "Leaderboard", [
         ("answer", "Answer", part.answer_section(*answer_of_board(board))),
@@ -396,7 +400,7 @@ def of_selection(selection, about):
     ranker, n = model.model, data.X.shape[0]
     given = getattr(data, "item_names", None)
     given = getattr(data, "prefs", dict(train=None))["train"].items if data.y is None else given
-    names = [f"row {i}" for i in range(n)] if given is None else list(map(str, given))
+    names = [f"row {i}" for i in range(n)] if given is None else [in_line(str(i)) for i in given]
     about["features"] = data.feature_names if data.encoding is None else data.encoding.names
     about["notes"] = [*about["notes"], *selection.notes]
     rows = [("data", data.name), ("items", f"{n:,}"), ("features", f"{data.X.shape[1]:,}")]
@@ -414,12 +418,13 @@ def of_selection(selection, about):
             evidence.judge(name, ranker, model.predict(data.X))
         else:
             right = 1 - (wrong["held_out"] if wrong["by_others"] is None else wrong["by_others"])
-            reach = norm.isf((1 - LEVEL) / 2) * (choice.error or np.nan)
+            reach = student.isf((1 - LEVEL) / 2, len(selection.sizes) - 1)
+            reach *= choice.error or np.nan
             said = interval_words(max(0.0, right - reach), min(1.0, right + reach))
             label = "concordance" if data.is_survival else "of the pairs in the right order"
             said = f"{said}{CHANCE}. Measured by cross-validation."
             about["sure"] = [f"{percent(right)} {label}", said]
-            about["steps"] = ["Keep some preferences for --test, which no fold has seen."]
+            about["steps"].append("Keep some preferences for --test, which no fold has seen.")
         about["rows"] = [*rows, *gap_rows(data)]
         return {name: model}, evidence, about
     each = "test" if "test" in selection.parts else "validation"
@@ -439,8 +444,10 @@ def of_selection(selection, about):
         rows.append((key, f"{some.rows.size:,} items, {queries}{len(some.prefs):,} preferences"))
     about["rows"] = [*rows, ("split", selection.settings["how"]), *gap_rows(data)]
     about |= dict(choice=choice, names=[names[i] for i in selection.parts["train"].rows])
-    about["words"] = f"{name}, {selection.best.path.problem.kernel.name} kernel, lambda {lam:.4g}"
+    about["words"] = (
+        f"{name}, {selection.best.path.problem.kernel.name} kernel, lambda {short(lam)}"
+    )
     if each == "validation":
-        about["steps"] = ["The validation part chose lambda, so pass --test with other data."]
+        about["steps"].append("The validation part chose lambda, so pass --test with other data.")
     about["path"] = part.path_section(selection.best.path, curve, about["names"])
     return {name: model}, evidence, about

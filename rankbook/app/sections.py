@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.tables import in_line
 from ..estimators.leaderboard_text import boards_of, cells, remarks
 from ..kernels.linear_map import KernelFunction, LinearFunction
 from ..metrics.models import ranker_of
@@ -50,6 +51,12 @@ def percent(x):
     if 0.9995 <= x < 1:
         return "over 99.9\u00a0%"
     return f"{100 * x:.1f}\u00a0%"
+
+
+def short(x):
+    """Format a number with four digits, and with an exponent only if it is far from 1."""
+    rounded = float(f"{x:.4g}")
+    return f"{rounded:,g}" if 1e-4 <= abs(x) < 1e6 else f"{rounded:g}"
 
 
 def among(names, most=5):
@@ -139,15 +146,15 @@ def read_section(rows, notes):
 def between(low, high):
     """Describe an interval of lambdas."""
     if np.isinf(high):
-        return f"above {low:.4g}"
-    return f"from {low:.4g} to {high:.4g}" if low > 0 else f"below {high:.4g}"
+        return f"above {short(low)}"
+    return f"from {short(low)} to {short(high)}" if low > 0 else f"below {short(high)}"
 
 
 def choice_section(choice):
     """Return the validation curve with the chosen lambda and its uncertainty."""
     if choice is None:
         return ""
-    texts, rows = [f"lambda = {choice.lam:.4g} was chosen on {choice.how}."], []
+    texts, rows = [f"lambda = {short(choice.lam)} was chosen on {choice.how}."], []
     if choice.curve is not None:
         curve, value = choice.curve, float(choice.curve.at(choice.lam))
         texts[0] = f"{texts[0][:-1]}: it is {choice.rule}." if choice.rule else texts[0]
@@ -168,7 +175,7 @@ def choice_section(choice):
             if choice.error:
                 ax.errorbar(choice.lam, value, choice.error, color=COLOURS[1], capsize=3, lw=1)
 
-        alt = f"{metric} at each lambda; the chosen lambda {choice.lam:.3g} is marked"
+        alt = f"{metric} at each lambda; the chosen lambda {short(choice.lam)} is marked"
         shown = picture(draw, alt, "Shaded: the best lambdas. The bar is one standard error.")
     else:
         lams, values = choice.grid
@@ -182,13 +189,15 @@ def choice_section(choice):
         at = np.flatnonzero(lams == choice.lam)
         if at.size and at[0] in (lams.argmin(), lams.argmax()):
             texts.append("It is an end of the grid; a wider grid may contain a better one.")
-        alt = f"value at {lams.size} lambdas, the smallest {best:.4g}; {choice.lam:.3g} is chosen"
+        alt = (
+            f"value at {lams.size} lambdas, the smallest {best:.4g}; {short(choice.lam)} is chosen"
+        )
         shown = picture(draw, alt, "The values at a grid of lambdas; the line marks the choice.")
     if len(choice.gammas) > 1:
         head = ["gamma", "best value"]
         body = [[f"{g:.4g}", f"{v:.4f}"] for g, v in choice.gammas]
         rows.append(table("The best value of each gamma", head, body, words=0))
-        texts.append(f"gamma = {choice.gamma:.4g} was chosen in the same way.")
+        texts.append(f"gamma = {short(choice.gamma)} was chosen in the same way.")
     if choice.optimism is not None:
         texts.append(
             "The best of many lambdas looks too good: with each fold at the lambda that the others "
@@ -372,7 +381,7 @@ def matter_section(model, features, X, names):
         + [f"{function.coef[k]:+.4g}"]
         for k, i in ((k, int(function.support[k])) for k in order)
     ]
-    head = ["training item", "coefficient", ""]
+    head = ["training item", "size", "coefficient"]
     return Html(paragraph(said) + table("The largest coefficients", head, rows, words=2))
 
 
@@ -458,8 +467,9 @@ def ranks_section(board):
         t, place = board.table_.head(k), np.arange(k)
         ax.hlines(place, t["rank_low"], t["rank_high"], color=COLOURS[5], lw=3)
         ax.plot(t["rank"], place, "o", color=COLOURS[0], ms=4)
-        short = [each if len(each) <= 24 else f"{each[:23]}…" for each in t["item"]]
-        ax.set_yticks(place, [plain(each) for each in short])
+        names = map(in_line, t["item"])
+        cut = [each if len(each) <= 24 else f"{each[:23]}…" for each in names]
+        ax.set_yticks(place, [plain(each) for each in cut])
         ax.set(xlabel="rank", ylim=(k - 0.5, -0.5))
         ax.xaxis.get_major_locator().set_params(integer=True)
 
@@ -485,5 +495,5 @@ def neighbours_section(board):
         rows.append([a, b, decided, percent(win), percent(found.probability)])
     if not rows:
         return ""
-    head = ["item", "the next one", "", "wins a vote", "is better, with probability"]
+    head = ["item", "the next one", "order", "wins a vote", "is better, with probability"]
     return table("Each of the first items against the next one", head, rows, words=3)

@@ -388,7 +388,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         number, labels = pd.factorize(np.concatenate(ids))
         if roles.time is None:  # a stratum may be in several files
             _warn_of_shared(number, labels, part, sources)
-    qid = number.astype(np.int64) if ids else None
+    qid = _ids_of(labels)[number] if ids else None
     more = dict(name=", ".join(source.name for source in sources.values()), encoding=roles.encoding)
     more |= dict(feature_names=roles.features if roles.encoding is None else roles.encoding.names)
     if roles.time is not None:
@@ -404,6 +404,16 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         return PreferredItems(joined("X"), prefs, groups=groups, **more)
     names = None if roles.name is None else joined("item_names")
     return Dataset(joined("X"), joined("y"), qid=qid, parts=part, item_names=names, **more)
+
+
+def _ids_of(labels):
+    """Return query ids as whole numbers if their texts are, else as text."""
+    labels = np.asarray(labels, dtype=str)
+    if np.char.isdecimal(labels).all() and max(map(len, labels.tolist())) < 19:
+        numbers = labels.astype(np.int64)
+        if (numbers.astype(str) == labels).all():
+            return numbers
+    return labels
 
 
 def _warn_of_shared(query, labels, part, sources):

@@ -264,6 +264,7 @@ def plot_reliability(
     if not ax.lines:
         ax.plot([0.5, 1], [0.5, 1], color="0.7", lw=0.8, zorder=1)
     bars = [reliability.observed - reliability.lower, reliability.upper - reliability.observed]
+    bars = np.maximum(bars, 0.0)  # a share of 1 may exceed its upper end by a rounding error
     style = dict(fmt="o-", ms=4, lw=1.2, elinewidth=0.8, capsize=2)
     name = None if label is None else plain(label)
     ax.errorbar(reliability.predicted, reliability.observed, bars, label=name, **style)

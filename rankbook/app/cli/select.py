@@ -218,4 +218,4 @@ def select(  # noqa: PLR0913 -- an option of the command each
         next_one = (
             [] if save is None else [shlex.join(["rankbook", "predict", str(save), "NEW.csv"])]
         )
-        write_report(report_file, result, commands=next_one, notes=notes)
+        write_report(report_file, result, commands=next_one, title=f"Model for {data}", notes=notes)
