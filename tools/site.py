@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from configparser import ConfigParser
+from html import escape, unescape
 from pathlib import Path
 from time import perf_counter
 
@@ -23,11 +24,16 @@ SOURCE, BUILT, NPM = WORK / "source", WORK / "html", WORK / "npm"
 MATHJAX = "tex-svg.js"
 
 
-def repository():
-    """Where a file of the repository is looked at."""
+def settings():
+    """The settings of the project."""
     parser = ConfigParser(delimiters=["="])
     parser.read(ROOT / "settings.ini", encoding="utf-8")
-    return f"{parser['DEFAULT']['git_url']}/blob/{parser['DEFAULT']['branch']}"
+    return parser["DEFAULT"]
+
+
+def repository():
+    """Where a file of the repository is looked at."""
+    return f"{settings()['git_url']}/blob/{settings()['branch']}"
 
 
 def fetch_packages():
@@ -82,7 +88,9 @@ def finish():
         path.write_text(shorter_picture(path.read_text(encoding="utf-8")), encoding="utf-8")
     for path in BUILT.rglob("*.html"):
         page = with_least_widths(path.read_text(encoding="utf-8"), least)
-        path.write_text(shorter(page), encoding="utf-8")
+        page = shorter(page if path.name == "search.html" else without_index(page))
+        path.write_text(with_description(page), encoding="utf-8")
+    write_map()
     search = BUILT / "_static" / "searchtools.js"
     search.write_text(reading_only(search.read_text(encoding="utf-8")), encoding="utf-8")
     index = BUILT / "searchindex.js"
@@ -98,6 +106,37 @@ def finish():
     shutil.move(BUILT, SITE)
 
 
+def without_index(page):
+    """A page without the index of the search, which only the page of the search needs."""
+    names = r"(?:searchindex|_static/searchtools|_static/language_data)\.js"
+    return re.sub(rf'<script src="(?:\.\./)*{names}[^"]*"></script>', "", page)
+
+
+def with_description(page):
+    """A page whose head describes it by its first sentences, at most 160 letters."""
+    article = page.partition("<article")[2].partition("</article>")[0]
+    first = next(iter(re.findall(r"<p>(.{40,}?)</p>", article, re.DOTALL)), "")
+    text = " ".join(unescape(re.sub(r"<[^>]*>|\\[()\[\]]", "", first)).split())
+    if len(text) > 160:
+        text = text[:159].rpartition(" ")[0] + "…"
+    if not text:
+        return page
+    meta = f'<meta name="description" content="{escape(text)}"/>'
+    return page.replace("<title>", f"{meta}\n<title>", 1)
+
+
+def write_map():
+    """Write sitemap.xml, the addresses of all pages for search engines."""
+    home = settings()["site_url"].rstrip("/")
+    pages = sorted(path.relative_to(BUILT).as_posix() for path in BUILT.rglob("*.html"))
+    rows = [f"<url><loc>{home}/{page}</loc></url>" for page in pages if page != "search.html"]
+    rows = [row.replace("/index.html<", "/<") for row in rows]
+    space = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    text = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{space}">\n'
+    text += "\n".join(rows) + "\n</urlset>\n"
+    (BUILT / "sitemap.xml").write_text(text, encoding="utf-8")
+
+
 def shorter(page):
     """A page without marks of code that change no colour, and without space between its tags."""
     page = re.sub(r'<span class="[npwo]">([^<]*)</span>', r"\1", page)
@@ -107,6 +146,10 @@ def shorter(page):
     page = re.sub(r"<span class=pre>([^<]*)</span>", r"\1", page)
     page = re.sub(r' data-bs-(placement="\w+"|toggle="tooltip")', "", page)  # titles do
     page = re.sub(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', "", page, flags=re.S)
+    page = re.sub(r"<!--(?!\[).*?-->", "", page, flags=re.S)
+    page = re.sub(r'(<meta name="viewport"[^>]*>)(?=.*<meta name="viewport")', "", page, flags=re.S)
+    page = re.sub(r'<meta name="docsearch[^>]*>', "", page)  # of a search that is not used
+    page = page.replace(" nohighlight", "").replace(" docutils container", "")
     parts = re.split(r"(<(pre|script|style|textarea)\b.*?</\2>)", page, flags=re.DOTALL)
     parts = [part for i, part in enumerate(parts) if i % 3 != 2]  # without names of the tags
     parts[::2] = [re.sub(r"\s*\n\s*", "\n", part) for part in parts[::2]]
@@ -141,7 +184,26 @@ def shorter_picture(svg):
     svg = svg.replace(' y="0"/>', "/>")
     svg = re.sub(r'style="fill: ?#ffffff"', 'style="fill:none"', svg)
     svg = re.sub(r'(?<= d=")[^"]*', corners, svg)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", re.sub(r">\s+<", "><", svg), flags=re.S)
+    svg = with_short_names(without_repeated_styles(svg))
     return re.sub(r'(?<= style=")[^"]*', lambda s: re.sub(r"([:;]) ", r"\1", s[0]), svg)
+
+
+def without_repeated_styles(svg):
+    """A picture whose marks do not repeat the style of the shape that they show."""
+    own = dict(re.findall(r'<path id="([^"]+)"[^>]*? style="([^"]*)"/>', svg))
+    repeats = lambda use: own.get(use[2]) == use[3]
+    use = r'(<use href="#([^"]+)"[^>]*?) style="([^"]*)"/>'
+    return re.sub(use, lambda each: f"{each[1]}/>" if repeats(each) else each[0], svg)
+
+
+def with_short_names(svg):
+    """A picture whose shapes are called a, b, c, ... instead of by names of eleven letters."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    names = [*letters, *(a + b for a in letters for b in letters)]
+    short = dict(zip(dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg)), names))
+    name = r'((?:\bid="|href="#|url\(#))([^")]+)'
+    return re.sub(name, lambda each: each[1] + short.get(each[2], each[2]), svg)
 
 
 def corners(path):

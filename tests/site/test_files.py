@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag
 
@@ -49,6 +50,18 @@ def test_links_within_the_site_resolve(site, page_name):
 def test_nothing_is_loaded_from_another_host(site, page_name):
     foreign = [link for link in read(site / page_name).loaded if re.match(r"https?:|//", link)]
     assert foreign == []
+
+
+def test_every_page_is_described_and_on_the_map(site, page_name):
+    if page_name == "search.html":
+        return
+    page = (site / page_name).read_text(encoding="utf-8")
+    described = re.search(r'<meta name="description" content="([^"]+)"/>', page)[1]
+    assert 10 < len(unescape(described)) <= 160
+    listed = re.findall(r"<loc>(https://[^<]+)</loc>", (site / "sitemap.xml").read_text("utf-8"))
+    shown = page_name.removesuffix("index.html")
+    assert sum(address.endswith(f"/rankbook/{shown}") for address in listed) == 1
+    assert "searchindex.js" not in page  # only the page of the search loads it
 
 
 def test_every_page_can_be_reached(site):

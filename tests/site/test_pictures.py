@@ -62,6 +62,21 @@ def test_lines_and_letters_stay_where_they_are(site_tool, chapter):
                 assert after == pytest.approx(before, abs=1.1 * unit)
 
 
+def test_marks_keep_their_style_and_names_stay_apart(site_tool):
+    svg = '<svg><path id="m1" d="M 0 0 z" style="stroke:#000000"/><path id="m2" d="M 1 0 z"/>'
+    svg += (
+        '<use href="#m1" x="1" style="stroke:#000000"/><use href="#m1" x="2" style="stroke:red"/>'
+    )
+    svg += '<use href="#m2" style="stroke:#000000"/><g clip-path="url(#m2)"/></svg>'
+    found = site_tool.with_short_names(site_tool.without_repeated_styles(svg))
+    assert '<use href="#a" x="1"/>' in found  # the shape has this style
+    assert '<use href="#a" x="2" style="stroke:red"/>' in found
+    assert '<use href="#b" style="stroke:#000000"/>' in found and "url(#b)" in found
+    many = "".join(f'<path id="n{i}"/><use href="#n{i}"/>' for i in range(1000))
+    names = re.findall(r'id="(\w+)"', site_tool.with_short_names(many))
+    assert len(set(names)) == 1000  # those beyond two letters keep theirs
+
+
 def test_a_search_shows_text_and_no_buttons(site_tool):
     before = 'for (const removalQuery of [".headerlink", "script", "style"]) {'
     before += "const text = Search.htmlToText(htmlText, anchor);"

@@ -48,11 +48,16 @@ def copy_notebooks(source):
 
 def document(text, repository):
     """A file of the repository's root, its links turned to pages or to the repository."""
+    pages = {
+        entry["file"]: entry for entry in contents.entries(contents.table()) if "file" in entry
+    }
 
     def target(match):
         name = match[1]
         if name.startswith("nbs/") and name.endswith(".ipynb"):
             return f"](/{name.removeprefix('nbs/')})"
+        if name in pages:
+            return f"](/{contents.page_of(pages[name])}.md)"
         return f"]({repository}/{name})"
 
     return LINK.sub(target, text)
