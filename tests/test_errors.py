@@ -1757,6 +1757,18 @@ SOLVING = [
         r"^pair_features is 'left', and the table has the columns 'winner', 'loser'",
     ),
     (
+        "report of several models without data",
+        lambda: rb.report(dict(a=Y, b=Y)),
+        ValueError,
+        r"^y is None, and there are several models; expected data to compare them",
+    ),
+    (
+        "report of a word",
+        lambda: rb.report("model"),
+        TypeError,
+        r"^models has 'str', a str; expected a model with predict",
+    ),
+    (
         "suggest_pairs of a number",
         lambda: rb.suggest_pairs(3, 2),
         TypeError,
@@ -3532,6 +3544,7 @@ OF_OBJECTS = {  # made by calls that have their lines, or by nobody's arguments
     "OrderIntervals",
     "PairLoss",
     "Reliability",
+    "Report",
     "SolutionPath",
     "UndefinedMetric",
     "ValidationCurve",

@@ -19,6 +19,9 @@ rows: list[list[float]] = X.tolist()
 sparse = csr_array(X)
 y, qid, weight = np.arange(6) % 2, [0, 0, 0, 1, 1, 1], np.ones(6)
 version: str = rb.__version__
+page: rb.Report = rb.report({"a": y}, X, y, qid, names=["a"] * 6, metric="ndcg@5", title="a")
+page.save(Path("page.html"))
+shown: str = page.html + page.title
 
 # Preferences
 
