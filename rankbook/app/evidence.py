@@ -12,7 +12,7 @@ from ..metrics.compare import compare, holm, interval
 from ..metrics.models import ranker_of
 from ..metrics.pairs import TIE_TOL
 from ..metrics.probabilities import brier_score, log_loss
-from ..metrics.queries import by_query
+from ..metrics.queries import RULES, by_query, find_metric
 from ..preferences.events import index_of
 from ..preferences.graph import Preferences, as_preferences, survival_target
 from ..preferences.missed_pairs import miss_loss
@@ -61,6 +61,10 @@ class Evidence:
     missed: dict = field(default_factory=dict)
 
     def __post_init__(self):
+        if self.prefs.unit == "order":  # as pairs of items
+            orders, pairs = self.prefs, self.prefs.pairs()
+            ends = orders.item[pairs.better], orders.item[pairs.worse]
+            self.prefs = Preferences(*ends, orders.n_items, weight=pairs.weight)
         self.query = query_numbers(self.qid, self.prefs.n_items)
         if self.prefs.queries is not None and self.qid is None:
             self.query = query_numbers(self.prefs.queries, self.prefs.n_items)
@@ -102,6 +106,10 @@ class Evidence:
             sums = np.bincount(prefs.better, moved, n) + np.bincount(prefs.worse, moved, n)
         return mean, float(np.linalg.norm(sums)), max(1, np.count_nonzero(sums) - 1)
 
+    def error(self, name):
+        """Return the standard error of the share of a model, None for too many preferences."""
+        return self.mean_of_pairs(self.missed[name])[1] if self.listed else None
+
     def share(self, name):
         """Return the share of pairs in the right order with its interval, (value, low, high)."""
         mean, error, freedom = self.mean_of_pairs(1.0 - self.missed[name])
@@ -136,7 +144,6 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
         if y is not None or qid is not None:
             raise ArgumentError("preferences are given beside y or qid", "one of the two")
         prefs, y = as_preferences(preferences, X), None
-        prefs = prefs.pairs() if prefs.unit == "order" else prefs
     else:
         prefs = survival_target(y, qid)
         if prefs is y:
@@ -156,7 +163,10 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
     found = Evidence(prefs, names, y, qid, X, what)
     for name, model in models.items():
         scores = model.predict(X) if hasattr(model, "predict") else model
-        found.judge(name, model, as_vector("scores" if scores is model else "X", scores, n))
+        if np.shape(scores) != (n,):
+            said = f"models has {name!r} with scores of shape {np.shape(scores)}"
+            raise ArgumentError(said, f"one for each of the {n} items")
+        found.judge(name, model, as_vector("models", scores))
         found.of_fit |= was_fitted_to(model, X)
     return found
 
@@ -219,10 +229,21 @@ def means_of(evidence, metric):
     return {name: float(each[known].mean()) for name, each in values.items()}
 
 
+def is_pooled(metric):
+    """Return whether a metric, given by name, is a mean over preferences and not over queries."""
+    function, _ = find_metric(metric)
+    return function in RULES and RULES[function].pooled is not None
+
+
 def main_metric(evidence, metric):
     """Return the metric that models are compared by: the given one, or the usual one."""
-    if metric is not None or not evidence.by_query:
-        return metric or "pair_accuracy"
+    if metric is None and not evidence.by_query:
+        return BY_QUERY[-1]
+    if metric is not None:
+        if is_pooled(metric):
+            said = f"metric is {metric!r}, a mean over preferences"
+            raise ArgumentError(said, f"a mean over queries, such as {BY_QUERY[-1]!r}")
+        return metric
     try:
         interval(evidence.y, evidence.y, evidence.qid, metric=BY_QUERY[0], n_resamples=100)
     except ValueError:  # grades below 0, or one query with a grade above 0

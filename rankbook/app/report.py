@@ -18,7 +18,7 @@ from ..data.blocks import as_feature_names
 from ..estimators.leaderboard import Leaderboard
 from ..metrics.models import ranker_of
 from ..paths.exact import SolutionPath
-from ..selection.curve import disagreement_error, validation_curve
+from ..selection.curve import validation_curve
 from . import sections as part
 from .evidence import LEVEL, Evidence, comparison_rows, evidence_of, main_metric, means_of, name_of
 from .fitting import chosen_model
@@ -317,9 +317,9 @@ def report_of_path(path, evidence, about):
         curve = validation_curve(path, evidence.X, evidence.prefs)
         solution = path.solution(curve.choose())
         scores = solution.predict(evidence.X)
-        error = disagreement_error(evidence.prefs, scores, evidence.qid)
-        choice = Choice(solution.lam, evidence.what, curve, error=error, rule=RULES["widest"])
         evidence.judge("Solution", solution, scores)
+        more = dict(error=evidence.error("Solution"), rule=RULES["widest"])
+        choice = Choice(solution.lam, evidence.what, curve, **more)
         about |= dict(choice=choice, certificate=solution.certificate)
         about["words"] = f"lambda {short(solution.lam)} is best"
         about["path"] = part.path_section(path, curve, about["names"])
@@ -347,7 +347,7 @@ def answer_of_board(board):
     if "rank_low" not in items:
         sure = ["Unknown", "The ranks have no intervals."]
         return top, sure, ["Add --intervals, or intervals=True, to see how sure the ranks are."]
-    others = items.loc[items["rank_low"] == 1, "item"].tolist()[1:]
+    others = [each for each in items.loc[items["rank_low"] == 1, "item"] if each != first]
     level = f"{100 * board.settings_['level']:g}\u00a0%"
     sure = ["Sure: no other item may be first"]
     if others:
@@ -429,11 +429,11 @@ def of_selection(selection, about):
         return {name: model}, evidence, about
     each = "test" if "test" in selection.parts else "validation"
     held, validation = selection.parts[each], selection.parts["validation"]
-    scores = selection.solution.predict(validation.X)
-    error = disagreement_error(validation.prefs, scores, validation.qid)
+    judge = Evidence(validation.prefs, [], validation.y, validation.qid)
+    judge.judge(name, ranker, selection.solution.predict(validation.X))
     rule, curve = RULES[selection.settings["rule"]], selection.best.curve
     lam = float(selection.solution.lam)
-    choice = Choice(lam, "the validation part", curve, error=error, rule=rule)
+    choice = Choice(lam, "the validation part", curve, error=judge.error(name), rule=rule)
     choice.gammas = [(row["gamma"], row["minimum"]) for row in selection.candidates]
     choice.gamma = selection.best.gamma
     shown = [names[i] for i in held.rows] if len(held.rows) == held.prefs.n_items else names

@@ -209,16 +209,15 @@ def choice_section(choice):
 
 def certificate_section(certificate, model=None):
     """Return the certificate in a sentence."""
-    if certificate is None:
+    if certificate is None or not np.isfinite(certificate.relative_gap):
         return ""
     gap = abs(float(certificate.relative_gap))
-    close = (
-        "to the accuracy of the computer" if gap < 1e-14 else f"to within {gap:.0e} of its value"
-    )
+    close = f"to within {gap:.0e} of its value"
+    close = "to the accuracy of the computer" if gap < 1e-14 else close
     said = (
-        f"The objective of this model is proven optimal {close}: no other function with this "
-        "kernel and this lambda has a smaller one by more than that. rankbook computed the bound "
-        "from the solution alone, whichever solver found it."
+        f"The objective of this model is proven optimal {close}: no other function of this kind "
+        "with this lambda has a smaller one by more than that. rankbook computed the bound from "
+        "the solution alone, whichever solver found it."
     )
     if gap > 1e-3:
         said = (
@@ -226,10 +225,8 @@ def certificate_section(certificate, model=None):
             "one. Fit it again with a smaller tolerance, or with another solver."
         )
     rows = [("objective", f"{float(certificate.primal):.10g}")]
-    rows += [
-        ("lower bound", f"{float(certificate.dual):.10g}"),
-        ("solver", getattr(model, "solver_", None)),
-    ]
+    rows.append(("lower bound", f"{float(certificate.dual):.10g}"))
+    rows.append(("solver", getattr(model, "solver_", None)))
     return Html(paragraph(said) + facts(rows))
 
 
@@ -326,15 +323,12 @@ def worst_section(evidence, name, metric):
         known = np.flatnonzero(total > 0)
         share = (below + above)[known] / total[known]
         pairs = np.bincount(prefs.better, minlength=n) + np.bincount(prefs.worse, minlength=n)
-        rows = [
-            [
-                evidence.names[known[k]],
-                "too low" if below[known[k]] > above[known[k]] else "too high",
-            ]
-            + [f"{pairs[known[k]]:,}", percent(share[k])]
-            for k in np.lexsort((-total[known], -share))[:SHOWN]
-            if share[k] > 0
-        ]
+        rows = []
+        for k in np.lexsort((-total[known], -share))[:SHOWN]:
+            i = known[k]
+            where = "too low" if below[i] > above[i] else "too high"
+            row = [evidence.names[i], where, f"{pairs[i]:,}", percent(share[k])]
+            rows += [row] if share[k] > 0 else []
         head = ["item", "mostly ranked", "pairs", "in the wrong order"]
         shown, words, caption, what = share, 2, "The worst items", "items"
         label = "share of pairs in the wrong order"

@@ -261,6 +261,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     """
     import pandas as pd
 
+    from rankbook.app.evidence import is_pooled
     from rankbook.app.measures import (
         USUAL,
         measures,
@@ -317,7 +318,8 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
         facts, rows = measures(blocks, model, metric), []
         if report_file is not None:
             given = dict(names=block.item_names, title=f"{ranking} on {data[0]}", notes=notes)
-            given |= dict(metric=metric[0] if metric and block.qid is not None else None)
+            of_queries = [each for each in metric or () if not is_pooled(each)]
+            given |= dict(metric=next(iter(of_queries), None) if block.qid is not None else None)
             one = {Path(ranking).name: model}
             write_report(report_file, one, block.X, block.y, block.qid, **given)
         if not (metric or files):
