@@ -54,10 +54,10 @@ def starts(numbers):
 
 
 # %% ../../../nbs/solvers/ascent/steps.ipynb #bk005
-TILE = 1000  # items of a tile, or those of one larger group
+TILE = 128  # items of a tile, or those of one larger group
 KEPT = 1 << 30  # entries of tiles that are kept, 4 GiB
 FEW = 200  # items whose mean is subtracted from the kernel, or that show how wide it is
-WIDE = 4096  # columns of a tile that is not kept
+WIDE = 512  # columns that are computed at a time if tiles are not kept
 
 
 class GroupTiles:
@@ -78,6 +78,8 @@ class GroupTiles:
         Row of tiles of each group.
     kept, begin : ndarray and ndarray of shape (t, t), int
         Entries of the tiles that are kept, and where each tile begins; -1 for the others.
+    missing : list of lists of slices
+        Columns of each row of tiles that are not kept; empty if all tiles are kept.
     own, own_start : ndarray and ndarray of shape (g + 1,), int
         Kernel matrix of each group, and where it begins.
     """
@@ -129,8 +131,8 @@ class GroupTiles:
             block = self.tile(slices[s], slices[t], place if self.is_rbf else self.room)
             if not np.shares_memory(block, place):
                 place[:] = block.ravel()
-        upper = np.triu_indices(T)
-        self.are_kept = bool((self.begin[upper] >= 0).all())
+        self.are_kept = bool((self.begin[np.triu_indices(T)] >= 0).all())
+        self.missing = [] if self.are_kept else [self.gaps(s) for s in range(T)]
 
     def mean_kernel(self):
         """Half-centred mean (n,) of the kernel with a few items; zeros for "rbf".
@@ -162,11 +164,9 @@ class GroupTiles:
         K = self.raw(rows, columns, room)
         return K if self.is_rbf else K - self.offset[rows, None] - self.offset[columns]
 
-    def missing(self, s):
+    def gaps(self, s):
         """Columns (list of slices) whose tiles in row s are not kept."""
-        whole = np.minimum(self.begin[s], self.begin[:, s])
-        lower = np.where(np.arange(whole.size) < s, self.begin[:, s], self.begin[s])
-        absent, found = lower < 0, []
+        absent, found = np.r_[self.begin[:s, s], self.begin[s, s:]] < 0, []
         for t in np.flatnonzero(absent):
             first, end = self.edges[t], self.edges[t + 1]
             if found and found[-1].stop == first and end - found[-1].start <= WIDE:
@@ -455,7 +455,7 @@ class GroupAscent:
         s, tiles = self.state, self.tiles
         rows = slice(*s.item_start[g : g + 2])
         part = s.part[: rows.stop - rows.start]
-        for columns in tiles.missing(tiles.tile_of[g]):
+        for columns in tiles.missing[tiles.tile_of[g]]:
             s.scores[columns] += part @ tiles.tile(rows, columns, tiles.room)
 
     def exact_scores(self, *nets):
