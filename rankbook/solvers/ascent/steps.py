@@ -57,6 +57,7 @@ def starts(numbers):
 TILE = 128  # items of a tile, or those of one larger group
 KEPT = 1 << 30  # entries of tiles that are kept, 4 GiB
 FEW = 200  # items whose mean is subtracted from the kernel, or that show how wide it is
+MOST = 1000  # tiles in a row, up to which they are as small as that
 WIDE = 512  # columns that are computed at a time if tiles are not kept
 
 
@@ -98,7 +99,7 @@ class GroupTiles:
         n, begin = order.size, groups.item_start
         edges = [0]
         for first, end in pairwise(begin):
-            if end - edges[-1] > TILE and first > edges[-1]:
+            if end - edges[-1] > max(TILE, n // MOST) and first > edges[-1]:
                 edges.append(first)
         self.edges = np.array([*edges, n])
         self.tile_of = np.searchsorted(self.edges, begin[:-1], side="right") - 1
@@ -116,23 +117,22 @@ class GroupTiles:
     def keep(self, widths):
         """Keep tiles by diagonals, so that each row of tiles keeps about the same share."""
         T, room = widths.size, min(KEPT, available_memory() // 8)
-        self.begin, used = np.full((T, T), -1), 0
-        for k in range(T):
-            for s in range(T - k):
-                size = int(widths[s]) * int(widths[s + k])
-                if used + size <= room:
-                    self.begin[s, s + k], used = used, used + size
-        self.kept, slices = (
-            np.empty(used, np.float32),
-            [slice(*ends) for ends in pairwise(self.edges)],
-        )
+        row, column = np.triu_indices(T)
+        by_diagonal = np.argsort(column - row, kind="stable")
+        sizes, are_kept = widths[row] * widths[column], np.zeros(row.size, dtype=bool)
+        are_kept[by_diagonal] = np.cumsum(sizes[by_diagonal]) <= room
+        ends = np.cumsum(sizes * are_kept)
+        self.begin = np.full((T, T), -1)
+        self.begin[row, column] = np.where(are_kept, ends - sizes, -1)
+        self.are_kept = bool(are_kept.all())
+        self.missing = [] if self.are_kept else [self.gaps(s) for s in range(T)]
+        self.kept = np.empty(ends[-1], np.float32)
+        slices = [slice(*ends) for ends in pairwise(self.edges)]
         for s, t in np.argwhere(self.begin >= 0):
             place = self.kept[self.begin[s, t] :][: widths[s] * widths[t]]
             block = self.tile(slices[s], slices[t], place if self.is_rbf else self.room)
             if not np.shares_memory(block, place):
                 place[:] = block.ravel()
-        self.are_kept = bool((self.begin[np.triu_indices(T)] >= 0).all())
-        self.missing = [] if self.are_kept else [self.gaps(s) for s in range(T)]
 
     def mean_kernel(self):
         """Half-centred mean (n,) of the kernel with a few items; zeros for "rbf".
