@@ -355,7 +355,15 @@ def at_nodes(M):
 
 # %% ../../nbs/preferences/logistic_sums.ipynb #ci11
 SHARE, WEIGHTED_SHARE = 0.45, 0.2  # items of a block over nodes; logarithms cost more with weights
-CHUNK = 128  # pieces of blocks whose moments are in memory
+CHUNK = 128  # blocks whose moments are in memory
+PIECE = 1024  # smallest number of items of a piece of a large block
+
+
+def running(M):
+    """Sums (b, G) of the rows above each row of M (b, G)."""
+    sums = np.zeros_like(M)
+    np.cumsum(M[:-1], axis=0, out=sums[1:])
+    return sums
 
 
 class Cells:
@@ -373,6 +381,8 @@ class Cells:
     ----------
     starts : ndarray of int
         Indices in `edges` at which blocks begin, and the number of levels.
+    is_plain : bool
+        Whether all weights are equal: a sum over better and worse items then needs one polynomial.
     """
 
     def __init__(self, pair, half, scores, better, worse, edges):  # noqa: PLR0913
@@ -382,48 +392,72 @@ class Cells:
         self.count = int(self.cell.max()) + 1
         self.values = node_values(pair, half, self.count)
         self.better, self.worse = better, worse
-        share = SHARE if better.min() == better.max() else WEIGHTED_SHARE
+        has_logs = better.min() == better.max()  # of products of many factors
+        self.is_plain = bool(has_logs and worse.min() == worse.max())
+        share = SHARE if has_logs else WEIGHTED_SHARE
         self.size = size = int(np.clip(share * self.count * NODES, 32, 1024))
         large = np.diff(edges) > size  # such a level is a block of its own
         begins = (np.diff(edges[:-1] // size) > 0) | large[1:] | large[:-1]
         self.starts = np.r_[0, np.flatnonzero(begins) + 1, edges.size - 1]
         self.blocks = edges[self.starts]
-        self.pieces = np.union1d(self.blocks, np.arange(0, edges[-1], size))
+        self.step = -(-PIECE // size) * size
+        self.pieces = np.union1d(self.blocks, np.arange(0, edges[-1], self.step))
 
-    def sweep(self, weights, orders, after=False, pairs=None):
-        """Sum derivatives of some orders (k, n) over the items before, or after, the own block.
+    def moments(self, start, weights):
+        """Moments (b, G) of up to CHUNK blocks from one on, whose items have weights (n,)."""
+        blocks = self.blocks[start : start + CHUNK + 1]
+        first, last = np.searchsorted(self.pieces, blocks[[0, -1]])
+        pieces = self.pieces[first : last + 1]
+        M = np.zeros((pieces.size - 1, self.count * NODES))
+        moments(self.cell, self.x, pieces, weights, M)
+        return np.add.reduceat(M, np.searchsorted(pieces, blocks[:-1]), axis=0)
 
-        The items have weights (n,). The total weights of the pairs of two cells are added to the
-        matrix `pairs`, if given.
+    def chunks(self, worse, better):
+        """Yield the blocks (b + 1,) of each chunk, and moments (b, G) before, after and in each.
+
+        The items before a block have weights `worse` (n,), and those after and in it `better`.
         """
-        count, rows, K = self.count, np.searchsorted(self.pieces, self.blocks), []
-        rows = rows[1:] - 1 if after else rows[:-1]  # up to which each block needs the sum
-        out, carry = np.empty((len(orders), self.x.size)), np.zeros(count * NODES)
-        for order in orders:
-            matrix = self.values.matrix(order, count)
-            K.append(matrix if after else matrix.T)
-        chunks = range(0, self.pieces.size - 1, CHUNK)
-        for start in reversed(chunks) if after else chunks:
-            pieces = self.pieces[start : start + CHUNK + 1]
-            M = np.zeros((pieces.size, carry.size))
-            moments(self.cell, self.x, pieces, weights, M[:-1] if after else M[1:])
-            M = np.cumsum(M[::-1], axis=0)[::-1] if after else np.cumsum(M, axis=0)
-            some = slice(*np.searchsorted(rows, [start, start + pieces.size - 1]))
-            before = M[rows[some] - start + after] + carry
-            carry = carry + M[0 if after else -1]
-            if not before.size:
-                continue
-            blocks = self.blocks[some.start : some.stop + 1]
+        starts, earlier, later = range(0, self.blocks.size - 1, CHUNK), 0.0, [0.0]
+        for start in starts[:0:-1]:
+            later.append(later[-1] + self.moments(start, better).sum(axis=0))
+        for start in starts:
+            M = self.moments(start, worse)
+            own = M if worse is better else self.moments(start, better)
+            after = later.pop() + running(own[::-1])[::-1]
+            yield self.blocks[start : start + CHUNK + 1], earlier + running(M), after, own
+            earlier = earlier + M.sum(axis=0)
+
+    def polynomials(self, M, order, is_after=False):
+        """Coefficients (b, G) of the sums over items with moments M (b, G), for a derivative."""
+        matrix = self.values.matrix(order, self.count)
+        nodes = at_nodes(M) @ (matrix if is_after else matrix.T)
+        return (nodes.reshape(-1, NODES) @ TO_NODES).reshape(M.shape)
+
+    def sums(self, v, order, pairs=None):
+        """Sum a derivative times v (n,) over the items of other blocks; in odd derivatives, better items count negatively.
+
+        If `pairs` (cells, cells) is given, the weights of the pairs of two cells are added to it.
+        Returns the sums (n,) times weights, and the loss of each item if `pairs` is given.
+        """
+        out = np.empty((2 - self.is_plain + (pairs is not None), v.size))
+        weights = (v, v) if self.is_plain else (self.worse * v, self.better * v)
+        for blocks, before, after, own in self.chunks(*weights):
+            coefs = [
+                self.polynomials(before, order),
+                (-1) ** order * self.polynomials(after, order, is_after=True),
+            ]
+            coefs = [coefs[0] + coefs[1]] if self.is_plain else coefs
             if pairs is not None:
-                part = slice(blocks[0], blocks[-1])
-                place = np.repeat(np.arange(len(before)) * count, np.diff(blocks)) + self.cell[part]
-                own = np.bincount(place, self.better[part], len(before) * count)
-                pairs += own.reshape(-1, count).T @ before[:, ::NODES]
-            nodes, coefs = at_nodes(before), np.empty((len(K), *before.shape))
-            for matrix, found in zip(K, coefs):
-                np.matmul((nodes @ matrix).reshape(-1, NODES), TO_NODES, found.reshape(-1, NODES))
-            interpolate(self.cell, self.x, blocks, coefs, out)
-        return out
+                coefs.append(self.polynomials(before, 0))
+                pairs += own[:, ::NODES].T @ before[:, ::NODES]
+            interpolate(self.cell, self.x, blocks, np.stack(coefs), out)
+        if self.is_plain:
+            scale = self.better[0] * self.worse[0]
+            out *= scale
+            if pairs is not None:
+                pairs *= scale
+            return out
+        return self.better * out[0] + self.worse * out[1], *(self.better * out[2:])
 
     def evaluate(self, gradient):
         """Add pairs of different blocks to minus the derivative `gradient` (n,).
@@ -431,20 +465,19 @@ class Cells:
         Returns their loss, and bounds on its error and on the sum of the errors of the gradient.
         """
         weight, i = np.zeros((self.count, self.count)), np.arange(self.count)
-        loss, fall = self.sweep(self.worse, (0, 1), pairs=weight)
-        rise = self.sweep(self.better, (1,), after=True)[0]
-        gradient += self.worse * rise - self.better * fall
+        slope, loss = self.sums(np.ones(self.x.size), 1, weight)
+        gradient -= slope
         weight = np.bincount((i[:, None] - i + self.count - 1).ravel(), weight.ravel())
-        additions = self.size + CHUNK + self.pieces.size // CHUNK + 64
+        largest = int(np.diff(self.pieces).max()) + int(np.diff(self.blocks).max()) // self.step
+        additions = largest + CHUNK + self.blocks.size // CHUNK + 64
         error, slope_error = (
             float(weight @ self.values.errors(order, self.count, additions)) for order in (0, 1)
         )
-        return float((self.better * loss).sum()), error, 2 * slope_error
+        return float(loss.sum()), error, 2 * slope_error
 
     def _curved(self, v):
         """Sums over the worse and over the better items, times v (n,) and the second derivative."""
-        below = self.sweep(self.worse * v, (2,))[0]
-        return self.better * below + self.worse * self.sweep(self.better * v, (2,), after=True)[0]
+        return self.sums(v, 2)[0]
 
     @cached_property
     def diagonal(self):
