@@ -710,14 +710,16 @@ def advice_for(problem, provides="solve"):
     """Advice on how to make a problem smaller."""
     if not is_kind(problem, "RankSVMProblem"):
         return 'kernel="linear", a basis, or fewer items'
-    prefs, is_visited = problem.prefs, problem.loss.derivative is None
+    prefs, loss = problem.prefs, problem.loss
     approximate = "approximate_kernel with a lam that is not too small"
     if provides == "path":
         approximate = 'NystroemMap for the items with kernel="linear" and loss="squared"'
     parts = [] if problem.is_factored else [approximate]
     if prefs.levels is not None and prefs.graph != "star":
-        fast = 'loss="squared" or "plackett-luce", which are faster'
-        parts.append(fast if is_visited else 'graph="star"')
+        if loss.derivative is not None:
+            parts.append('graph="star"')
+        elif loss.name != "logistic":
+            parts.append('loss="logistic", which is faster')
     return ", ".join([*parts, "or fewer items"])
 
 

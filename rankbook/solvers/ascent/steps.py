@@ -58,7 +58,7 @@ TILE = 128  # items of a tile, or those of one larger group
 KEPT = 1 << 30  # entries of tiles that are kept, 4 GiB
 FEW = 200  # items whose mean is subtracted from the kernel, or that show how wide it is
 MOST = 1000  # tiles in a row, up to which they are as small as that
-WIDE = 512  # columns that are computed at a time if tiles are not kept
+WIDE = 2048  # columns that are computed at a time if tiles are not kept
 
 
 class GroupTiles:
