@@ -41,15 +41,37 @@ def order_within(number, key):
     """
     if not number.any():
         return np.argsort(key, kind="stable")
-    with np.errstate(over="ignore"):
-        short = key.astype(np.float32) + np.float32(0)  # -0.0 becomes 0.0
-    if (short == key).all():
-        word = short.view(np.int32)
-        wide = (number.astype(np.int64) << 32) + (word ^ (word >> 31 & 0x7FFFFFFF))
-    else:
+    wide = wide_keys(number, key)
+    if wide is None:
         wide = np.empty(key.size, dtype=np.complex128)  # compared by their real parts first
         wide.real, wide.imag = number, key
     return np.argsort(wide, kind="stable")
+
+
+def sorted_within(number, key):
+    """Return ``key[order_within(number, key)]`` without the order, in less time.
+
+    Examples
+    --------
+    >>> sorted_within(np.array([1, 0, 1]), np.array([0.5, 0.25, -0.125])).tolist()
+    [0.25, -0.125, 0.5]
+    """
+    wide = wide_keys(number, key)
+    if wide is None:
+        return key[order_within(number, key)]
+    wide.sort(kind="stable")
+    word = wide.astype(np.int32)  # the lower half
+    return (word ^ (word >> 31 & 0x7FFFFFFF)).view(np.float32).astype(float)
+
+
+def wide_keys(number, key):
+    """Return integers (n,) in the order of number and key, or None if float32 rounds a key."""
+    with np.errstate(over="ignore"):
+        short = key.astype(np.float32) + np.float32(0)  # -0.0 becomes 0.0
+    if not (short == key).all():
+        return None
+    word = short.view(np.int32)
+    return (number.astype(np.int64) << 32) + (word ^ (word >> 31 & 0x7FFFFFFF))
 
 
 PANEL = 512  # columns of a factor in a call of LAPACK, because Ctrl-C waits for the end of the call

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
-from ..base.numerics import order_within
+from ..base.numerics import sorted_within
 from ..base.validation import as_choice, as_count, as_positive
 from .queries import RankedLists, as_depth, average_queries, counted_by, running
 
@@ -41,9 +41,11 @@ def gains(lists, gain):
 def _query_ndcg(lists, k=None, gain="exponential"):
     """Compute NDCG at k (q,) of each list; NaN if no grade is above 0."""
     k, worth = as_depth(k), gains(lists, gain)
-    discount = 1 / np.log2(lists.place + 2)
-    discount[lists.place >= (np.inf if k is None else k)] = 0
-    ideal = worth[order_within(lists.query, -worth)]
+    discount = 1 / np.log2(np.arange(lists.size.max(initial=0)) + 2)
+    if k is not None:
+        discount[k:] = 0
+    discount = discount[lists.place]
+    ideal = -sorted_within(lists.query, -worth)
     # the order of summation below, so that a perfect order gets exactly 1
     best = lists.total(ideal * discount)
     dcg = lists.total(worth * lists.shared(discount))

@@ -80,9 +80,10 @@ class RankedLists:
 
     def __init__(self, y_true, y_score, number=None, weight=None, worse=None):
         number = np.zeros(y_true.size, dtype=np.intp) if number is None else number
-        self.order = order_within(number, -y_score)
+        key = -y_score
+        self.order = order_within(number, key)
         self.grade, self.query = y_true[self.order], number[self.order]
-        self.key = -y_score[self.order]
+        self.key = key[self.order]
         cut = lambda weight: None if weight is None else weight[self.order]
         self.weight, self.worse = cut(weight), cut(worse)
         self.size = np.bincount(number)

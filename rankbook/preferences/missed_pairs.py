@@ -58,8 +58,13 @@ def tie_chains(s, query_start, tie_tol=TIE_TOL, size=None):
 
     The scores are sorted within each query; `tie_tol` and `size` are those of :func:`tie`.
     """
-    gap = np.r_[True, ~tie(s[1:], s[:-1], tie_tol, size)]
-    starts = np.flatnonzero(gap | (query_start == np.arange(s.size)))
+    if size is None:
+        size = np.abs(s)
+        size = np.maximum(size[1:], size[:-1])
+    gap = np.ones(s.size, dtype=bool)
+    np.logical_not(tie(s[1:], s[:-1], tie_tol, size), out=gap[1:])
+    gap[query_start] = True
+    starts = np.flatnonzero(gap)
     return starts, np.diff(np.r_[starts, s.size])
 
 
