@@ -434,8 +434,9 @@ class Cells:
         return (nodes.reshape(-1, NODES) @ TO_NODES).reshape(M.shape)
 
     def sums(self, v, order, pairs=None):
-        """Sum a derivative times v (n,) over the items of other blocks; in odd derivatives, better items count negatively.
+        """Sum a derivative times v (n,) over the items of other blocks.
 
+        Better items count negatively if the order is odd.
         If `pairs` (cells, cells) is given, the weights of the pairs of two cells are added to it.
         Returns the sums (n,) times weights, and the loss of each item if `pairs` is given.
         """

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import mean_absolute_error
 
 from rankbook import metrics
-from rankbook.base.numerics import order_within
+from rankbook.base.numerics import order_within, sorted_within
 from rankbook.metrics.queries import (
     UndefinedMetric,
     by_query,
@@ -75,7 +75,9 @@ def test_an_order_within_numbers_is_stable_and_exact(keys, is_sorted):
     for n in range(60):
         number, key = rng.integers(0, 1 + n // 9, n), rng.choice(keys, n)
         number = np.sort(number) if is_sorted else number
-        assert order_within(number, key).tolist() == np.lexsort((key, number)).tolist()
+        order = np.lexsort((key, number))
+        assert order_within(number, key).tolist() == order.tolist()
+        assert (sorted_within(number, key) == key[order]).all()
 
 
 def test_running_sums_and_products_begin_anew_in_each_list():
