@@ -306,6 +306,8 @@ class SolutionPath:
         Counts and other information from the solver.
     tol : float or None
         Largest relative gap of solutions without a warning; by default the solver's tolerance.
+    exact : bool
+        Whether the solutions are exact up to rounding, instead of up to a relative gap.
 
     Examples
     --------
@@ -325,6 +327,7 @@ class SolutionPath:
     solver: str
     info: dict[str, Any]
     tol: float | None = None
+    exact: bool = True
 
     def __init__(
         self,

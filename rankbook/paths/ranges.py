@@ -205,6 +205,8 @@ class RangePath(SolutionPath):
     Stores the weights or coefficients of each solution, 8 d T or 8 n T bytes.
     """
 
+    exact = False
+
     def __init__(self, problem, answers, ends, eps, lam_min, follower):
         self.answers, self.ends, self.tol = tuple(answers), as_read_only(ends), eps
         self.follower = follower  # the solver that `resume` calls

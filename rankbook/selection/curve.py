@@ -55,8 +55,8 @@ class ValidationCurve(Tabled):
     maximize : bool, default False
         Whether larger values are better. False for the disagreement, the error and the log loss.
     exact : bool, default True
-        False if the curve was computed on a grid of lambdas, which can miss two items that change
-        places twice between neighbouring lambdas.
+        False if the solutions of the path are approximate, or if the curve was computed on a grid
+        of lambdas, which can miss two items that change places twice between neighbouring lambdas.
     metric : str, default "disagreement"
         Name of the metric, as in :func:`validation_curve`.
     minimum, optimum : float
@@ -104,7 +104,7 @@ class ValidationCurve(Tabled):
         more = f" and {len(best) - 3} more" if len(best) > 3 else ""
         return [
             ("metric", self.metric),
-            ("intervals", f"{self.values.size:,}{'' if self.exact else ', found on a grid'}"),
+            ("intervals", f"{self.values.size:,}{'' if self.exact else ', approximate'}"),
             ("maximum" if self.maximize else "minimum", f"{self.optimum:.6g}"),
             ("attained for lambda", ", ".join(best[:3]) + more),
         ]
@@ -113,7 +113,7 @@ class ValidationCurve(Tabled):
         what = "maximum" if self.maximize else "minimum"
         return (
             f"ValidationCurve({self.values.size} intervals, {what} {self.optimum:.6g} on "
-            f"{len(self.best)} of them{'' if self.exact else ', found on a grid'})"
+            f"{len(self.best)} of them{'' if self.exact else ', approximate'})"
         )
 
     @property
@@ -331,12 +331,12 @@ def _as_curve(path, lam, values, metric):
     Steps of at most 1e-12 are removed as rounding errors.
     """
     keep = np.flatnonzero((np.abs(np.diff(values)) > VALUE_TOL) & (lam > path.domain[0]))
-    exact = not hasattr(path, "components")
+    has_ends = not hasattr(path, "components")
     scale = (path.breakpoints[-1], path.breakpoints[0]) if path.breakpoints.size else (1.0, 1.0)
     ends = np.r_[np.inf, lam[keep], path.domain[0]]
-    scale, values = scale if exact else path.scale, values[np.r_[0, keep + 1]]
+    scale, values = scale if has_ends else path.scale, values[np.r_[0, keep + 1]]
     maximize = metric not in (*OF_PAIRS, "error")
-    return ValidationCurve(ends, values, scale, maximize, exact, metric)
+    return ValidationCurve(ends, values, scale, maximize, has_ends and path.exact, metric)
 
 
 def order_changes(path, *arguments):
@@ -499,8 +499,10 @@ def validation_curve(
 ) -> ValidationCurve:
     """Compute a ranking metric on validation items for every lambda of a path.
 
-    The curve is exact for paths with breakpoints. For RankRLS and the Rayleigh coefficient, the
-    changes are located on a grid and then refined between its lambdas.
+    The curve is exact for paths whose attribute `exact` is True. For a path of approximate
+    solutions, such as the path of sparse items, it is the curve of these solutions. For RankRLS and
+    the Rayleigh coefficient, the changes are located on a grid and then refined between its
+    lambdas.
 
     Parameters
     ----------

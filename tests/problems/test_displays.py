@@ -80,5 +80,5 @@ def test_curves():
         exact=False,
     )
     facts = table(many)[1]
-    assert facts["maximum"] == "1" and facts["intervals"] == "9, found on a grid"
+    assert facts["maximum"] == "1" and facts["intervals"] == "9, approximate"
     assert facts["attained for lambda"] == "8 to 9, 6 to 7, 4 to 5 and 1 more"

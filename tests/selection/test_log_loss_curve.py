@@ -89,7 +89,7 @@ def test_the_curve_is_the_log_loss_of_models_fitted_one_by_one(name, kernel):
     link = loss if slope == 2 else "logistic"
     found = metrics.log_loss(judged, path.predict(V, lam), link=link)
     assert np.isclose(curve.at(lam), found, rtol=1e-10)
-    assert not curve.maximize and curve.metric == "log_loss" and curve.exact
+    assert not curve.maximize and curve.metric == "log_loss" and not curve.exact
 
 
 def test_above_the_first_breakpoint_the_function_shrinks_to_nothing():

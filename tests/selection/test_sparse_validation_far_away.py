@@ -24,6 +24,18 @@ def test_sparse_validation_items_have_the_curve_of_dense_ones(solver, offset):
     )
     assert np.array_equal(dense.values, sparse.values)
     assert np.allclose(dense.breaks, sparse.breaks, rtol=1e-9, atol=0)
+    assert path.exact == dense.exact == sparse.exact == rb.get_solver(solver).exact
+
+
+def test_the_curve_of_sparse_training_items_is_not_called_exact():
+    """Their path has solutions up to a relative gap, so the curve may differ from that of dense."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 2)), rng.integers(0, 3, 12)
+    dense, sparse = (
+        rb.validation_curve(rb.RankSVMCV(kernel="linear", cv=3).fit(Z, y).path_, X[::-1], y)
+        for Z in (X, csr_array(X))
+    )
+    assert dense.exact and not sparse.exact and ", approximate)" in repr(sparse)
 
 
 def test_columns_with_zeros_are_centred_after_the_product():

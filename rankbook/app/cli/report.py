@@ -223,7 +223,7 @@ def best_lines(curve, lam, what="validation preferences"):
     minimum = (
         f"{curve['minimum']:.6f} of the {what} in the wrong order, "
         f"on {len(intervals)} of {count(curve['intervals'], 'interval')}"
-        f"{'' if curve['exact'] else ', found on a grid'}"
+        f"{'' if curve['exact'] else ', approximate'}"
     )
     rows = [minimum, *intervals[:LISTED]]
     if chosen is not None and chosen >= LISTED:

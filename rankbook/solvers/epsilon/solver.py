@@ -249,6 +249,8 @@ class EpsilonPath(SolutionPath):
         any lam of the domain.
     """
 
+    exact = False
+
     def __init__(self, problem, lams, scaled_coefs, duals, status, lam_end, info=None):
         self.lams, self.scaled_coefs, self.duals = lams, scaled_coefs, duals
         super().__init__(
