@@ -106,8 +106,8 @@ class FoldSelection:
         numbers = {name: getattr(kernel, name) for name in Kernel.PARAMETERS.get(kernel.name, ())}
         if "gamma" in numbers:
             numbers["gamma"] = numbers["gamma"] or 1.0 / data.X.shape[1]
-        exact = isinstance(model, RankSVMCV)
-        if exact:
+        has_paths = isinstance(model, RankSVMCV)
+        if has_paths:
             minima = [float(each.minimum) for each in model.gamma_curves_]
         else:
             minima = model.cv_values_.min(axis=0).tolist()
@@ -139,14 +139,14 @@ class FoldSelection:
             candidates=[dict(gamma=g, minimum=v) for g, v in zip(model.gammas_, minima)],
             curve=dict(
                 best=[[low, high if np.isfinite(high) else None] for low, high in self.best],
-                exact=exact,
-                intervals=int(model.curve_.values.size) if exact else None,
-                status=list(model.fold_status_) if exact else None,
+                exact=model.curve_.exact,
+                intervals=int(model.curve_.values.size) if has_paths else None,
+                status=list(model.fold_status_) if has_paths else None,
             ),
             chosen=dict(
                 lam=float(model.lam_),
-                rule=settings["rule"] if exact else None,
-                standard_error=float(model.standard_error_) if exact else None,
+                rule=settings["rule"] if has_paths else None,
+                standard_error=float(model.standard_error_) if has_paths else None,
                 gamma=numbers.get("gamma"),
             ),
             disagreement=self.disagreement,

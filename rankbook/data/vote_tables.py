@@ -125,7 +125,7 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
     elif looks := [c for c in records.left_over if any(j in c.casefold() for j in JUDGES)]:
         notes.append(
             f"votes count as independent; if those of one {looks[0]} resemble each other, "
-            f"intervals are too short unless unit is {looks[0]!r}"
+            f"intervals are too short unless the unit is {looks[0]!r}"
         )
     groups = {}
     for name in by:

@@ -44,6 +44,16 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
             "--kernel is 'precomputed', and the items of the data are features; expected linear,",
         ),
         (
+            ["rank", "orders.csv", "--form", "orders", "--column", "item=first,second,third"]
+            + ["--weight", "n", "--balance"],
+            "--balance is given beside orders; expected no value for orders.",
+        ),
+        (["rank", "pairs.csv", "--results", "1=home,2=away"], "--results is 1=home,2=away; expect"),
+        (
+            [*PAIRS, "--form", "clicks", "--column", "rule=first"],
+            "--column rule is 'first'; expected one of: all-others, last-click, skip-above, skip-n",
+        ),
+        (
             [*FIT, "--kernel", "poly", "--sign", "a=1"],
             "--sign is given and --kernel is 'poly'; expected no value, or --kernel linear.",
         ),

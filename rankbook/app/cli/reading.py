@@ -505,6 +505,11 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
             "items with a name in one column",
             "Join the query and the item in both files.",
         )
+    if form == "clicks" and "rule" in columns:
+        from rankbook.base.validation import as_choice
+        from rankbook.preferences.events import RULES
+
+        as_choice("--column rule", columns["rule"], RULES)
     if "clip" in columns:
         try:
             columns["clip"] = float(columns["clip"])

@@ -138,7 +138,7 @@ def fold_report(facts):
         rows.append((f"  gamma {row['gamma']:.4g}"[:13], f" minimum {row['minimum']:.6f}"))
     curve = facts["curve"] | dict(minimum=wrong["held_out"])
     gamma = "" if chosen["gamma"] is None else f", gamma {chosen['gamma']:.6g}"
-    if curve["exact"]:
+    if curve["intervals"] is not None:
         best, said = best_lines(curve, chosen["lam"], "preferences left out")
         how = RULE_WORDS[chosen["rule"]].format(chosen["standard_error"])
     else:

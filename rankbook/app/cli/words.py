@@ -22,6 +22,7 @@ ONLY_IN_PYTHON = (
     (r" Weights of orders are those of rb\.Orders\.", ""),
     (r"\bCall (?=model\.)", "In Python, call "),
     (r"\ball y are\b", "all targets are"),
+    (r"\bgraded y_true\b", "graded targets"),
 )
 
 
@@ -48,7 +49,8 @@ def error_in_words(error, options):
     beside = re.compile(rf"\b(and|but) ({'|'.join(words)}) (is None\b|is|are|has)")
     verb = lambda found: "is missing" if found[3] == "is None" else found[3]
     option = lambda found: f"{found[1]} {words[found[2]]} {verb(found)}"
-    given = "is missing" if error.given == "is None" else error.given
+    given = re.sub("^is True\\b", "is given", error.given)
+    given = "is missing" if given == "is None" else given
     given = beside.sub(option, given) if argument in words else given
     said = ArgumentError(f"{words.get(argument, argument)} {given}", accepted, error.advice)
     return text_in_words(str(said), OPTIONS | words)
@@ -58,8 +60,10 @@ def text_in_words(text, words=OPTIONS):
     """Return a text with options of the command line for arguments of Python."""
     for python, plain in ONLY_IN_PYTHON:
         text = re.sub(python, plain, text)
-    cells = lambda found: "--results " + re.sub(r"[' ]", "", found[1]).replace(":", "=")
-    text = re.sub(r"(?:a dict such as )?results=\{(.*?)\}", cells, text)
+    cells = lambda found: (
+        (found[1] or "--results ") + re.sub("[' ]", "", found[2]).replace(":", "=")
+    )
+    text = re.sub(r"(?:(--results is )|(?:a dict such as )?results=)\{(.*?)\}", cells, text)
     named = rf"(?<![-\w.'])({'|'.join(words)})"
     value = lambda found: f"{words[found[1]]} {found[2]}" + (f" or {found[3]}" if found[3] else "")
     text = re.sub(rf"""{named}=['"]([\w-]+)['"](?: or ['"]([\w-]+)['"])?""", value, text)
