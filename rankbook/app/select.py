@@ -1,11 +1,11 @@
 """Choice of lambda for a table of graded items, or with given parts."""
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.limits import unsaid
 from ..base.status import Status
 from ..base.validation import as_matrix, as_positive, as_vector, unknown_name
 from ..data.blocks import Blocks, CheckedBlock
@@ -104,9 +104,7 @@ def make_problem(method, part, graph, kernel, loss=None):
         return RankRLSProblem(part.X, part.y, graph=part.prefs, kernel=Kernel(**kernel))
     p = None if kernel["kernel"] == "linear" else min(COMPONENTS, len(part.y))
     labels = (part.y == part.y.max()).astype(float)
-    with warnings.catch_warnings():
-        # a default number, so no warning that fewer are enough
-        warnings.filterwarnings("ignore", "n_components is reduced")
+    with unsaid("n_components is reduced"):  # the number is a default
         options = dict(unlabelled=False, manifold_weight=0.0, n_components=p)
         return RayleighProblem(part.X, labels, kernel=Kernel(**kernel), **options)
 

@@ -252,8 +252,26 @@ def require_finite(A, what):
 INSIDE = ("rankbook", "sklearn", "contextlib")  # packages that are not the user's code
 
 
+UNSAID = ContextVar("UNSAID", default=())  # first words of warnings that are left out
+
+
+@contextmanager
+def unsaid(words):
+    """Context in which :func:`warn` leaves out warnings that begin with these words.
+
+    Filters of the module `warnings` belong to all threads, and this context to one.
+    """
+    token = UNSAID.set((*UNSAID.get(), words))
+    try:
+        yield
+    finally:
+        UNSAID.reset(token)
+
+
 def warn(message, category=UserWarning):
     """Warn in the name of the first line outside this package and scikit-learn."""
+    if str(message).startswith(UNSAID.get()):
+        return
     frame, waiting = sys._getframe(1), next(iter(WAITING.get()), None)
     while frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
         if frame.f_back is not None:

@@ -5,7 +5,6 @@
 # %% ../../nbs/estimators/ranksvm.ipynb #c002
 from __future__ import annotations
 
-import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
-from ..base.limits import warn
+from ..base.limits import unsaid, warn
 from ..base.ownership import as_read_only
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
 from ..base.validation import as_count, as_grid, as_positive, as_vector
@@ -352,9 +351,7 @@ class RankSVM(Ranker):
         if count != "auto":
             count = as_count("approximate_kernel", count)
         exact, lam, *_ = self._problem(X, prefs)
-        with warnings.catch_warnings():
-            # said below in this estimator's words
-            warnings.filterwarnings("ignore", "n_components is reduced")
+        with unsaid("n_components is reduced"):  # said below in this estimator's words
             if count == "auto":
                 lam = lam_for(exact, lam)
                 is_worth = worth_projecting(exact, self.solver, lam)
