@@ -280,6 +280,24 @@ def test_newton_works_in_the_columns_that_occur(loss):
     )
 
 
+def test_small_lambdas_and_many_levels_take_interior_more_steps_for_wide_items():
+    """11 and 136 steps for 200 rows with 400 entries, 215 for 400 rows: 0.1, 1 and 6 s."""
+
+    def seconds(n, scores, entries=400):
+        values = rng.normal(size=entries * n), rng.integers(0, 10**6, entries * n)
+        wide = csr_array((*values, np.arange(0, entries * n + 1, entries)), shape=(n, 10**6))
+        wide.sum_duplicates()
+        problem = rb.RankSVMProblem(wide, rb.Preferences.from_scores(scores), kernel="linear")
+        return choice.seconds_of("interior", choice.work_of(problem, 1.0))
+
+    few, many, more = (
+        seconds(200, GRADES[:200]),
+        seconds(200, SCORES[:200]),
+        seconds(400, SCORES[:400]),
+    )
+    assert 0.03 < few < 0.3 and 0.3 < many < 3 and 2 < more < 18
+
+
 def test_the_forecast_of_wide_items_counts_columns_and_dense_vectors():
     wide, _ = hashed(200, 10**6)
     large = rb.RankSVMProblem(wide, rb.Preferences.from_scores(SCORES[:200]), kernel="linear")

@@ -326,9 +326,14 @@ def seconds_of_wide(solver, work, seconds):
     Items of this kind share few columns, so nearly every item is on the margin at small lambdas.
     "coordinate" then passes more often over the preferences. "newton" solves systems with an
     unknown for each item; for few items it first factors them, see
-    :func:`rankbook.solvers.newton.steps.in_span`. The rates were measured on hashed items.
+    :func:`rankbook.solvers.newton.steps.in_span`. "interior" takes more steps if the queries have
+    many levels, which are counted from the number of preferences. The rates were measured on hashed
+    items.
     """
     n, d = work.items, work.columns
+    if solver == "interior":
+        levels = work.block / max(1.0, work.block - 2 * work.preferences / n)
+        return seconds * max(1.0, 0.02 * levels**0.5 * 10 ** (0.3 * work.decades))
     if solver == "coordinate":
         return seconds * max(1.0, n / 200)
     if solver == "newton":
