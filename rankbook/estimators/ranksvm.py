@@ -500,6 +500,7 @@ class RankSVMCV(Ranker):
     kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs
         As in :class:`rankbook.RankSVM`. "auto" takes a solver that computes paths. The curve is
         exact, except with "epsilon" and "newton", whose solutions have a relative gap up to 1e-3.
+        There is no `pair_lam`: lambda changes for all weights together along a path.
     gamma : float, None or array-like of float
         Kernel parameter, or several values, of which the one with the best curve is chosen, and of
         equally good ones the smallest, by the rule of :mod:`rankbook.selection.search`.

@@ -72,3 +72,20 @@ def test_a_kink_that_is_too_sharp_is_announced():
     with pytest.warns(UserWarning, match="reached a relative gap of"):
         found = rb.RankSVM(0.01, kernel="linear", loss=softened(1e-9)).fit(X, prefs).certificate_
     assert not found.is_optimal()
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1.0])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_a_loss_that_is_unbounded_below_has_a_minimum_and_a_certificate(lam, scale):
+    """With the loss t, the weights are the sum of all differences of items, divided by lambda."""
+    rng = np.random.default_rng(0)
+    X, y = scale * rng.normal(size=(20, 3)), rng.integers(0, 3, 20)
+    only = lambda a: np.where(np.abs(a - 1) < 1e-9, 0.0, np.inf)
+    falling = Own(lambda t: 1.0 * t, lambda t: np.ones_like(t), only)
+    model = rb.RankSVM(lam, kernel="linear", loss=falling).fit(X, y)
+    better, worse = np.nonzero(y[:, None] > y)
+    total = (X[better] - X[worse]).sum(axis=0)
+    least = better.size - total @ total / (2 * lam)
+    assert np.allclose(model.coef_, total / lam, rtol=1e-9)
+    assert model.certificate_.primal == pytest.approx(least, rel=1e-12)
+    assert model.certificate_.is_optimal()
