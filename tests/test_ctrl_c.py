@@ -182,18 +182,18 @@ CALLS = {  # what is made before, and the call
     "calibration": ("y, f, _ = scores(20_000)", "rb.calibrate(f + rng.normal(size=f.size), f)"),
     "disagreement": ("y, f, _ = scores(30_000_000)", "rb.disagreement(y, f)"),
     "rank correlation": (
-        "y, f, _ = scores(20_000_000)",
-        "rb.metrics.kendall_tau(rng.permutation(f), f)",
+        "y, f, _ = scores(20_000_000); g = rng.permutation(f)",
+        "rb.metrics.kendall_tau(g, f)",
     ),
     "ndcg": ("y, f, q = scores(20_000_000)", "rb.metrics.ndcg(y, f, q)"),
     "comparison": (
-        "y, f, q = scores(4_000_000)",
-        "rb.metrics.compare(y, f, {'b': rng.permutation(f)}, q)",
+        "y, f, q = scores(4_000_000); g = rng.permutation(f)",
+        "rb.metrics.compare(y, f, {'b': g}, q)",
     ),
     "cuts": ("y, f, _ = scores(20_000_000)", "rb.metrics.best_cuts(y, f)"),
     "auc over time": (
-        "y, at = times(1_000_000), np.linspace(0.1, 2, 100)",
-        "rb.metrics.dynamic_auc(y, rng.normal(size=len(y)), at)",
+        "y, at = times(1_000_000), np.linspace(0.1, 2, 100); f = rng.normal(size=len(y))",
+        "rb.metrics.dynamic_auc(y, f, at)",
     ),
     "preferences": (
         "_, f, q = scores(40_000_000)",
