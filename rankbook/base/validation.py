@@ -534,7 +534,8 @@ def as_ids(name, value, n, what="id"):
     try:
         if v.size and (v[1:] >= v[:-1]).all():  # sorted ids are numbered by one pass
             begins = np.r_[True, v[1:] != v[:-1]]
-            return v[begins], np.cumsum(begins) - 1
+            # a sum of truth values would keep Python's lock
+            return v[begins], np.cumsum(begins.astype(np.intp)) - 1
         return np.unique(v, return_inverse=True)
     except TypeError as error:
         raise ArgumentError(
