@@ -146,3 +146,9 @@ def test_json_has_lambda_and_the_weights_of_pair_features(files, monkeypatch):
     line = done("rank", "votes.csv", "--column", "pair_features=length").splitlines()[-1]
     size = f"{row['root_mean_square']:.4g}"
     assert f"length {row['effect']:+.3f} per {size}; lambda {facts['lam']:.6g})" in line
+
+
+def test_an_approximate_path_keeps_its_breakpoints(files, monkeypatch):
+    monkeypatch.chdir(files)
+    text = done(*SELECT, "--kernel", "linear", "--loss", "squared")
+    assert " breakpoints, lambda " in text and " intervals, approximate" in text

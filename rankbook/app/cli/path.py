@@ -114,7 +114,9 @@ def path(  # noqa: PLR0913 -- an option of the command each
         chosen = dict(lam=lam, best=best, minimum=curve.minimum)
         chosen |= {part: float(each.at(lam)) for part, each in curves.items()}
         facts |= dict(chosen=chosen)
-        shown = dict(minimum=curve.minimum, best=best, exact=True, intervals=curve.values.size)
+        shown = dict(
+            minimum=curve.minimum, best=best, exact=curve.exact, intervals=curve.values.size
+        )
         rows, said = best_lines(shown, lam)
         rows.append(("chosen", f"{said} (middle of the widest interval)"))
         if test is not None:

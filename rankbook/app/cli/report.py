@@ -185,7 +185,7 @@ def path_line(facts):
     else:
         part = f"from {low:.6g} to {high:.6g}" if low > 0 else f"below {high:.6g}"
         part = f"; searched {part}"
-    if not facts["curve"]["exact"]:
+    if path["lam_max"] is None and not facts["curve"]["exact"]:
         whole = f"every lambda > 0, no breakpoints, {path['status']}"
         return f"{whole} (solver {facts['solver']}){part}"
     inner = f" through {path['info']['inner']}" if "inner" in path["info"] else ""
