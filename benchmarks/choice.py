@@ -51,8 +51,9 @@ class Cost:
     query : int
         Items of a query.
     graph : {"full", "star"}
-    margin : {"one", "listed", "noisy", "exact"}
-        One for counted or listed preferences, or differences of scores with noise or without.
+    margin : {"one", "untied", "listed", "noisy", "exact"}
+        One for preferences counted from five grades or from scores without ties, or for listed
+        ones; or differences of scores with noise or without.
     share : float
         lam / lam_max, with the lam_max of the hinge.
     solver : str
@@ -66,7 +67,7 @@ class Cost:
     note : str
         "stopped", or "not solved" where the gap is too large; "first", the seconds that a first
         call takes more; what "auto" took.
-    preferences, density, block, fall, rank
+    preferences, density, block, fall, rank, levels
         As in :class:`rankbook.registry.choice.Work`.
     """
 
@@ -92,6 +93,7 @@ class Cost:
     block: float = 0.0
     fall: float = 0.0
     rank: float = np.inf
+    levels: float = 0.0
 
     @property
     def case(self):
@@ -151,6 +153,9 @@ def grid(scale):
     for n, d, query in ((10_000, 10, 20), (10_000, 20, 100), (20_000, 20, 100)):
         yield "rbf", "hinge", "dense", n, d, query, "full", "one"
     yield "rbf", "squared", "dense", 10_000, 20, 100, "full", "one"
+    for n, d, query in ((3000, 20, 3000), (30_000, 50, 30_000), (100_000, 20, 100_000)):
+        yield *linear, n, d, query, "full", "untied"
+        yield "linear", "squared", "dense", n, d, query, "full", "untied"
     if scale == "full":
         for n, d, query in ((3000, 2000, 20), (100_000, 200, 20), (1_000_000, 5, 100)):
             yield *linear, n, d, query, "full", "one"
@@ -181,6 +186,8 @@ def made(case, X, score):
     qid = np.arange(n) % max(1, n // query)
     if margin in ("noisy", "exact"):
         prefs = rb.Preferences.from_scores(score, qid, graph=graph, margin="difference")
+    elif margin == "untied":
+        prefs = rb.Preferences.from_scores(score, qid, graph=graph)
     else:
         prefs = rb.Preferences.from_scores(np.digitize(score, [-1, 0, 1, 2]), qid, graph=graph)
     if margin == "listed":
@@ -324,7 +331,7 @@ def of_problem(case, shares, limit, anew, kept, first):
     make = lambda: made(case, *data)
     problem = make()
     lam_max, work = float(problem.penalty.lam_max(problem)), work_of(problem)
-    about = dict(preferences=work.preferences, density=work.density, block=work.block)
+    about = {name: getattr(work, name) for name in ("preferences", "density", "block", "levels")}
     names, stopped = [name for name in takes(problem) if bytes_of(name, work) < ROOM], {}
     for share in shares:
         lam = share * lam_max

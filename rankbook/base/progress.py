@@ -173,7 +173,7 @@ def on_one_blas_thread(function):
 
     @wraps(function)
     def call(*args, **options):
-        if not in_main_thread():
+        if OUTSIDE.get() or not in_main_thread():
             return function(*args, **options)
         token = OUTSIDE.set([library["num_threads"] for library in blas_libraries().info()])
         try:

@@ -39,7 +39,6 @@ from ..problems.ranksvm import (
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
 from ..registry.choice import (
-    FROM,
     MANY,
     SOLVERS,
     announce,
@@ -406,8 +405,6 @@ def worth_projecting(exact, solver, lam=None):
     solver = with_options(solver, {})[0]
     found = [p for p in compare_solvers(exact, lam) if solver in ("auto", p.solver)]
     found = [p for p in found if not p.obstacle]
-    if solver == "auto" and exact.n_items < FROM:  # as in the choice of "auto"
-        found = [p for p in found if p.solver not in MANY] or found
     alone = [p.seconds * share_at(p.solver, EXACT_GAP) for p in found]
     if not alone:
         return lambda count: True

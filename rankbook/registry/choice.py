@@ -57,6 +57,8 @@ class Work:
         Columns of the kernel matrix's factor: the features of a linear kernel, else the items.
     block : float
         Mean number of items that are compared with an item, directly or through others.
+    levels : float
+        Mean number of levels of a query; 1 where they are not known.
     stores_gram : bool
         Whether the kernel matrix is kept.
     decades : float
@@ -90,6 +92,7 @@ class Work:
     density: float = 1.0
     features: int = 0
     is_smooth: bool = False
+    levels: float = 1.0
 
     @property
     def entries(self) -> float:
@@ -185,11 +188,12 @@ def work_of(problem: Problem, lam: float | None = None, decades: float | None = 
     is_sparse = linear and problem.storage == "csr"
     features = problem.X.shape[1] if linear else 0
     columns = max(1, occurring(problem.X).size) if is_sparse else features if linear else n
-    block = float(n)
+    block, levels = float(n), 1.0
     if problem.prefs.levels is not None:
-        start = problem.prefs.levels[2]  # in rising order
-        sizes = np.diff(np.r_[np.flatnonzero(start == np.arange(n)), n])
-        block = float(np.sum(sizes.astype(float) ** 2) / n)
+        _, level, query = problem.prefs.levels  # in rising order
+        starts = np.flatnonzero(query == np.arange(n))
+        block = float(np.sum(np.diff(np.r_[starts, n]).astype(float) ** 2) / n)
+        levels = np.count_nonzero(level == np.arange(n)) / starts.size
     decades = decades_below(problem, lam) if decades is None else decades
     fall = possible_fall(problem)
     fall = fall if lam is None else min(fall, decades)
@@ -198,7 +202,8 @@ def work_of(problem: Problem, lam: float | None = None, decades: float | None = 
     density = problem.X.nnz / (n * columns) if is_sparse else 1.0
     listed = not problem.prefs.is_counted
     size = n, m, columns, block, not linear
-    return Work(*size, decades, listed, fall, rank, density, features, problem.loss.is_smooth)
+    smooth = problem.loss.is_smooth
+    return Work(*size, decades, listed, fall, rank, density, features, smooth, levels)
 
 
 # %% ../../nbs/registry/choice.ipynb #ch011
@@ -208,26 +213,30 @@ FACTORED = 1500  # items from which "interior" multiplies by the kernel matrix m
 
 def of_interior(work):
     """What the time of an interior point depends on: multiplications to factor, and products."""
-    n, r, s = work.items, work.columns, work.block
+    n, r, s, t = work.items, work.columns, work.block, work.decades
+    known = [1.0, n, work.preferences]
     if r <= 0.4 * n:
-        return [1.0, n, work.preferences, n * r**2 + s * n * r, 0.0, 0.0]
-    cube, products = (n**3 / 3, 0.0) if n <= FACTORED else (0.0, work.decades * n**2)
-    return [1.0, n, work.preferences, cube + s * n**2, n * work.entries, products]
+        return [*known, n * r**2 + s * n * r, t * n * r, 0.0, 0.0, 0.0, 0.0, 0.0]
+    few = n <= FACTORED
+    cube, products, further = (n**3 / 3, 0.0, t * n**2) if few else (0.0, t * n**2, 0.0)
+    return [*known, 0.0, 0.0, cube, s * n**2, n * work.entries, products, further]
 
 
 def of_newton(work):
     """What the time of Newton's method depends on."""
     n, m, t, q = work.items, max(1, work.preferences), work.decades, work.unknowns
-    sums = n * np.log2(n + 1)
+    sums, ranks = n * np.log2(n + 1), n * np.log2(work.levels)
     return [
         1.0,
         t,
         t * work.entries,
-        t * sums,
+        ranks,
+        t * ranks,
         t * q**2 / m,
         t * q**2 / m * sums,
         t**2 * q * (q / n) ** 3 * sums,
         work.entries * q,
+        (work.density < 1) * t**2 * work.entries * (q / n) ** 0.5,
         work.is_listed * t * m,
         work.is_listed * work.fall**5 * m,
     ]
@@ -235,9 +244,10 @@ def of_newton(work):
 
 def of_squares(work):
     """What the time of Newton's method with the squared hinge depends on."""
-    n, t, z = work.items, work.decades, work.entries
-    sums = n * np.log2(n + 1)
-    return [1.0, t, z, t * z, t * sums, z * work.unknowns, work.is_listed * t * work.preferences]
+    n, t, q, z = work.items, work.decades, work.unknowns, work.entries
+    ranks, steps = n * np.log2(work.levels), 10.0 ** (t / 2) * (q / n) ** 3
+    listed = work.is_listed * t * work.preferences
+    return [1.0, z, ranks, t * ranks, steps * z, steps * n * np.log2(n + 1), z * q, listed]
 
 
 def of_path(work):
@@ -258,8 +268,16 @@ def of_tiled(work):
 
 def powers_of_coordinate(work):
     """Logarithms of what the time of coordinate descent is a product of powers of."""
-    logs = np.log([max(1, work.entries), max(1, work.preferences), work.items, work.block])
-    return [1.0, *logs, work.decades]
+    sizes = work.entries, work.preferences, work.items, work.block, work.unknowns
+    t = work.decades
+    return [
+        1.0,
+        *np.log(np.maximum(1, sizes)),
+        t,
+        (work.density < 1) * t,
+        work.fall,
+        work.is_listed,
+    ]
 
 
 def powers_of_path(work):
@@ -293,27 +311,49 @@ POWERS = {"coordinate": powers_of_coordinate, "path": powers_of_path}
 
 # %% ../../nbs/registry/choice.ipynb #ch018
 RATES = {  # seconds of each term, on the machine that costs.csv was measured on
-    "interior": (0.0295, 4.43e-06, 3.72e-06, 5.05e-10, 2.26e-11, 3.84e-08),
-    "newton": (
-        0.0451,
-        0.00264,
-        2.11e-08,
-        2.08e-08,
-        0.000403,
-        1.18e-07,
-        4.05e-09,
-        7.06e-11,
-        8.22e-08,
-        3.21e-10,
+    "interior": (
+        0.0197,
+        2.09e-06,
+        2.97e-06,
+        6.8e-12,
+        1.53e-07,
+        1.1e-09,
+        1.29e-09,
+        4.36e-12,
+        5.1e-08,
+        9.72e-08,
     ),
-    "newton, squared": (0.0408, 0.00448, 6.93e-10, 1.73e-08, 0, 1.18e-10, 0),
-    "coordinate": (0.0453, -14.1, 0.567, 0.556, -0.167, 0.0152, 0.491),
+    "newton": (
+        0.0432,
+        0.00295,
+        2.04e-08,
+        3.35e-07,
+        9.4e-08,
+        0.00077,
+        1.52e-08,
+        3.08e-09,
+        7.28e-11,
+        8.24e-07,
+        8.49e-08,
+        3.04e-10,
+    ),
+    "newton, squared": (
+        0.0444,
+        3.93e-08,
+        8.88e-08,
+        2.43e-08,
+        1.29e-09,
+        1.1e-07,
+        5.27e-11,
+        2.23e-08,
+    ),
+    "whole path": (0.0944, 7.71e-07, 1.2e-11, 1.53e-09, 4.05e-07),
     "tiled": (0.0481, 0.000113, 2.67e-09, 0.0197, 5.06e-08),
     "tiled, squared": (0.0481, 6.96e-05, 1.46e-09, 0.00653, 3.42e-09),
-    "ascent": (0.0719, 6.9e-05, 3.5e-09, 3.6e-09, 4.5e-11),
-    "ascent, squared": (0.0687, 4.4e-05, 1.5e-08, 7.8e-10, 1.5e-10),
-    "path": (0.0537, -11.5, 0.518, 0.242, 0.675, -0.264, 0.732, -0.0553),
-    "whole path": (0.0944, 7.71e-07, 1.2e-11, 1.53e-09, 4.05e-07),
+    "ascent": (0.0721, 6.91e-05, 3.49e-09, 3.65e-09, 4.48e-11),
+    "ascent, squared": (0.0687, 4.4e-05, 1.49e-08, 7.79e-10, 1.53e-10),
+    "coordinate": (0.0453, -13.9, 0.541, 0.569, -0.218, 0.142, 0.042, 0.444, 0.189, -0.232, -0.724),
+    "path": (0.0537, -11.6, 0.52, 0.245, 0.678, -0.262, 0.727, -0.0549),
 }
 
 
@@ -335,7 +375,7 @@ def seconds_of_wide(solver, work, seconds):
         levels = work.block / max(1.0, work.block - 2 * work.preferences / n)
         return seconds * max(1.0, 0.02 * levels**0.5 * 10 ** (0.3 * work.decades))
     if solver == "coordinate":
-        return seconds * max(1.0, n / 200)
+        return seconds * max(1.0, work.block / 200)
     if solver == "newton":
         is_factored = n <= LARGEST_MATRIX and n * d <= BLOCK
         return (
@@ -772,8 +812,7 @@ def quickest(problem, lam, allow_plugins, make):
             and solver_fit(made := make(solver), problem, "solve") is True
         ):
             name, least, chosen = solver, seconds, made
-            if solver not in MANY or problem.n_items >= FROM:  # else only if no other one fits
-                break
+            break
     plugins = costs_of_plugins(problem, lam, "solve") if allow_plugins else []
     first = min((p for p in plugins if p.is_possible), key=lambda p: p.seconds, default=None)
     if first is not None and (chosen is None or first.seconds < least):

@@ -12,7 +12,7 @@ import numpy as np
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import OutOfMemory, solvable, within_memory
 from ..base.ownership import lend
-from ..base.progress import interruptible
+from ..base.progress import interruptible, on_one_blas_thread
 from ..base.types import Problem, SolverLike
 from ..base.validation import as_positive
 from ..problems.certificate import Solution
@@ -53,12 +53,18 @@ def refuse_overrides(problem):
         added += vars(kind)
 
 
+# Rows of a matrix. With fewer, BLAS starts no threads, or two threads compute hardly faster than
+# one, and up to a hundred times slower where other programs use the processors, too.
+TINY_MATRIX, SMALL_MATRIX = 50, 1000
+
+
 def call_solver(solver, method, problem, argument, checked):
     """Call a solver's method, and return what `checked` makes of its answer.
 
-    Only this function runs solvers. It checks that the solver takes the problem, adds the solver's
-    name to its errors, and ends it on Ctrl-C and on a lack of memory. `checked` gets the answer,
-    the solver's label, and the problem that the solver got: of a plugin, a copy.
+    Only this function runs solvers. It checks that the solver takes the problem, limits BLAS to one
+    thread for small matrices, adds the solver's name to its errors, and ends it on Ctrl-C and on a
+    lack of memory. `checked` gets the answer, the solver's label, and the problem that the solver
+    got: of a plugin, a copy.
     """
     label, who = solver_names(solver)
     refuse_overrides(problem)
@@ -82,7 +88,11 @@ def call_solver(solver, method, problem, argument, checked):
         given = problem if ours else lend(problem)
         with name_solver(who), singular, room:
             fits = solver_fit(solver, given, method, who)
-            answer = getattr(solver, method)(given, argument) if fits is True else None
+            call, rows = getattr(solver, method), getattr(given, "n_items", 0)
+            side = given.X.shape[1] if getattr(given, "is_factored", False) else rows
+            if rows >= TINY_MATRIX and min(rows, side) < SMALL_MATRIX:
+                call = on_one_blas_thread(call)
+            answer = call(given, argument) if fits is True else None
         if fits is not True:
             raise ValueError(f"solver is {label!r}, which cannot solve this problem: {fits}")
         return checked(answer, label, given)

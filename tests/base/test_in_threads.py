@@ -1,5 +1,6 @@
 """Pieces on several threads: equal results, limits, errors."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -218,3 +219,45 @@ def test_other_threads_use_one():
     thread.start()
     thread.join()
     assert found == [1]
+
+
+OF_BLAS = """
+import hashlib
+import numpy as np
+import rankbook as rb
+from rankbook.base.progress import blas_libraries, on_one_blas_thread, thread_count
+from rankbook.registry import solve
+from rankbook.solvers.newton.solver import NewtonSolver
+
+count = lambda: max(library["num_threads"] for library in blas_libraries().info())
+ran, plain, alone = [], NewtonSolver.solve, thread_count()
+
+
+def counted(self, problem, lam):
+    nested = on_one_blas_thread(lambda: (count(), thread_count() == alone))()
+    ran.append((count(), thread_count() == alone, nested))
+    return plain(self, problem, lam)
+
+
+NewtonSolver.solve = counted
+X = np.random.default_rng(0).normal(size=(4000, 50))
+for most in (solve.SMALL_MATRIX, 50):
+    solve.SMALL_MATRIX = most
+    model = rb.RankSVM(kernel="linear", lam=1.0, solver="newton").fit(X, X[:, 0] > X[:, 1])
+    print(count(), *ran.pop(), hashlib.sha256(model.coef_).hexdigest() if most > 50 else "")
+"""
+
+
+def test_blas_has_one_thread_in_a_solver_of_small_matrices():
+    """Two threads give the digits of one, and limits of users hold in other solvers and after."""
+    said = {}
+    for n in ("1", "2"):
+        env = os.environ | dict(OPENBLAS_NUM_THREADS=n, MKL_NUM_THREADS=n, NUMBA_NUM_THREADS=n)
+        ended = subprocess.run(
+            [sys.executable, "-c", OF_BLAS], env=env, capture_output=True, text=True, check=True
+        )
+        said[n] = ended.stdout.splitlines()
+        *most, digest = said[n][0].split()
+        assert " ".join(most) == f"{n} 1 True (1, True)"
+        assert said[n][1].strip() == f"{n} {n} True (1, True)"
+    assert said["1"][0].split()[-1] == said["2"][0].split()[-1] == digest
