@@ -153,6 +153,7 @@ def grid(scale):
     for n, d, query in ((10_000, 10, 20), (10_000, 20, 100), (20_000, 20, 100)):
         yield "rbf", "hinge", "dense", n, d, query, "full", "one"
     yield "rbf", "squared", "dense", 10_000, 20, 100, "full", "one"
+    yield "rbf", "squared", "dense", 2000, 10, 200, "full", "one"
     for n, d, query in ((3000, 20, 3000), (30_000, 50, 30_000), (100_000, 20, 100_000)):
         yield *linear, n, d, query, "full", "untied"
         yield "linear", "squared", "dense", n, d, query, "full", "untied"

@@ -184,8 +184,8 @@ class SemiSupervisedData:
 # %% ../../nbs/problems/rayleigh.ipynb #c025
 def seconds_of_data(n, d, p, has_graph):
     """Predicted seconds of a subspace of dimension p of items (n, d), and their graph."""
-    search = n**2 * (2e-8 + 3e-10 * d) if has_graph else 0.0
-    return search + 1.3e-9 * n * p**2
+    search = n**2 * (4e-9 + 2e-10 * d) if has_graph else 0.0
+    return search + 8e-10 * n * p**2
 
 
 class RayleighProblem(Tabled, KernelMap):

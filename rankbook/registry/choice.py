@@ -293,7 +293,7 @@ SLOWER = 0.4  # power of ten by which a power of ten of lam multiplies the sweep
 def of_ascent(work):
     """What the time of ascent over groups depends on: the tiles, and sweeps over them."""
     n, sweeps = work.items, 10.0 ** (SLOWER * work.decades)
-    return [1.0, n, n**2, n**2 * sweeps, work.preferences * work.block * sweeps]
+    return [1.0, n, n**2, n**2 * sweeps, work.preferences * work.block * sweeps**0.5]
 
 
 TERMS = {
@@ -313,15 +313,15 @@ POWERS = {"coordinate": powers_of_coordinate, "path": powers_of_path}
 RATES = {  # seconds of each term, on the machine that costs.csv was measured on
     "interior": (
         0.0197,
-        2.09e-06,
-        2.97e-06,
-        6.8e-12,
+        2.02e-06,
+        3e-06,
+        6.93e-12,
         1.53e-07,
-        1.1e-09,
-        1.29e-09,
-        4.36e-12,
-        5.1e-08,
-        9.72e-08,
+        1.08e-09,
+        8.65e-10,
+        4.71e-12,
+        5.44e-08,
+        1.04e-07,
     ),
     "newton": (
         0.0432,
@@ -349,9 +349,9 @@ RATES = {  # seconds of each term, on the machine that costs.csv was measured on
     ),
     "whole path": (0.0944, 7.71e-07, 1.2e-11, 1.53e-09, 4.05e-07),
     "tiled": (0.0481, 0.000113, 2.67e-09, 0.0197, 5.06e-08),
-    "tiled, squared": (0.0481, 6.96e-05, 1.46e-09, 0.00653, 3.42e-09),
-    "ascent": (0.0721, 6.91e-05, 3.49e-09, 3.65e-09, 4.48e-11),
-    "ascent, squared": (0.0687, 4.4e-05, 1.49e-08, 7.79e-10, 1.53e-10),
+    "tiled, squared": (0.0481, 8.9e-05, 0, 0.00653, 3.88e-09),
+    "ascent": (0.0725, 5.89e-05, 4.74e-09, 3.76e-09, 3.8e-10),
+    "ascent, squared": (0.063, 5.91e-05, 1.44e-08, 7.91e-10, 2.75e-09),
     "coordinate": (0.0453, -13.9, 0.541, 0.569, -0.218, 0.142, 0.042, 0.444, 0.189, -0.232, -0.724),
     "path": (0.0537, -11.6, 0.52, 0.245, 0.678, -0.262, 0.727, -0.0549),
 }
@@ -413,20 +413,20 @@ SMOOTH = {  # seconds of one solution with another loss
     "interpolated": 1e-5,  # for each item of large queries and the logistic loss
     "listed": 1e-6,  # for each preference of a list, or of a loss of your own
     "sorted": 5e-8,  # for each of the n log n steps that sort the items of Plackett-Luce
-    "entry": 7e-8,  # for each stored entry of linear items
+    "entry": 3e-8,  # for each stored entry of linear items
     "cube": 4e-10,  # for each of the n^3 operations that factor a kernel matrix
-    "square": 4e-7,  # for each of the n^2 entries of a matrix that is multiplied
+    "square": 8e-8,  # for each of the n^2 entries of a matrix that is multiplied
 }
 STARTED = 0.3  # seconds of "ascent" from a neighbour, to a rough gap, over those to 1e-6 from 0
-SOLVES = 30  # that a path of "epsilon" or "newton" takes, in solutions to full accuracy
+SOLVES = 30  # solutions to full accuracy in the time of USUAL powers of ten of such a path
 CUBES = 1e9  # n^3 + FEW m: one solution of fewer takes less than a minute, except by "path" or "qp"
 OTHERS = {  # seconds of one solution and of a path
     "simplex": lambda n, m, d: (2.2e-7 * m * d, 1.8e-8 * m**1.4 * d),
-    "homotopy": lambda n, m, d: (2.2e-4 * m, 2.2e-4 * m),
-    "rls": lambda n, m, d: (2.2e-10 * n * min(n, d) ** 2, 1.3e-9 * n * min(n, d) ** 2),
-    "sparse-rls": lambda n, m, d: (4e-10 * n * d**2, 1.3e-9 * n * d**2),
-    "kronecker": lambda n, m, d: (1.6e-9 * n**3, 1.6e-9 * n**3),
-    "qp": lambda n, m, d: (2.9e-5 * m + 1.5e-8 * n * min(n, d) ** 2, 0.0),
+    "homotopy": lambda n, m, d: (8e-6 * m * d, 8e-6 * m * d),
+    "rls": lambda n, m, d: (1.1e-10 * n * min(n, d) ** 2, 8e-10 * n * min(n, d) ** 2),
+    "sparse-rls": lambda n, m, d: (1.1e-10 * n * d**2, 1e-9 * n * d**2),
+    "kronecker": lambda n, m, d: (7e-10 * n**3, 7e-10 * n**3),
+    "qp": lambda n, m, d: (2.9e-5 * m + 5e-9 * n * min(n, d) ** 2, 0.0),
 }
 
 
@@ -449,6 +449,13 @@ def seconds_of_smooth(problem: Any) -> float:
         return seconds + (SMOOTH["cube"] * n**3 if n < FROM else SMOOTH["square"] * n**2)
     entries = problem.X.nnz if problem.storage == "csr" else n * problem.X.shape[1]
     return float(seconds + SMOOTH["entry"] * entries)
+
+
+def seconds_of_many(solver: str, work: Work, lam: float | None, share: float = 1.0) -> float:
+    """Seconds of the solutions of a path down to lam; the first call of the solver counts once."""
+    name = f"{solver}, squared" if solver in SQUARED and work.is_smooth else solver
+    first, decades = RATES[name][0], WHOLE if lam is None else work.decades
+    return first + share * SOLVES * decades / USUAL * (seconds_of(solver, work) - first)
 
 
 def predicted_seconds(
@@ -477,8 +484,10 @@ def predicted_seconds(
             return seconds_of("whole path", replace(work, decades=WHOLE))
         if solver == "epsilon":
             return inner_of_path(problem, lam)[1]
+        if is_path and solver == "newton":
+            return seconds_of_many(solver, work, lam)
         if solver in SOLVERS:
-            return (SOLVES if is_path and solver == "newton" else 1) * seconds_of(solver, work)
+            return seconds_of(solver, work)
     if solver not in OTHERS:
         return 0.0
     columns = problem.X.shape[1] if factored else n
@@ -598,10 +607,10 @@ def inner_of_path(problem, lam=None):
     """The solver of single lambdas for a path of "epsilon", its seconds for all, and its bytes."""
     work = work_of(problem, lam)
     if problem.loss.is_smooth:
-        return "newton", SOLVES * seconds_of("newton", work), bytes_of("newton", work)
+        return "newton", seconds_of_many("newton", work, lam), bytes_of("newton", work)
     cost = lambda name, share: (
         name,
-        SOLVES * share * seconds_of(name, work),
+        seconds_of_many(name, work, lam, share),
         bytes_of(name, work),
     )
     usual, is_small = cost("interior", 1.0), work.items * work.preferences < MATTERS
