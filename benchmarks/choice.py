@@ -283,6 +283,13 @@ def takes(problem):
     return found
 
 
+def memory(solver, work):
+    """Bytes that a solver needs; "qp" factors a matrix with a row for each preference."""
+    if solver == "qp" and not work.stores_gram:
+        return 200 * work.preferences * work.entries / work.items
+    return bytes_of(solver, work)
+
+
 def began(solver):
     """Seconds that the first solution of a small problem takes more than the next."""
     make = small("linear")
@@ -333,7 +340,7 @@ def of_problem(case, shares, limit, anew, kept, first):
     problem = make()
     lam_max, work = float(problem.penalty.lam_max(problem)), work_of(problem)
     about = {name: getattr(work, name) for name in ("preferences", "density", "block", "levels")}
-    names, stopped = [name for name in takes(problem) if bytes_of(name, work) < ROOM], {}
+    names, stopped = [name for name in takes(problem) if memory(name, work) < ROOM], {}
     for share in shares:
         lam = share * lam_max
         work = work_of(problem, lam)

@@ -105,7 +105,7 @@ LONG = {
         n_resamples=1_000_000,
     ),
     "rls, basis": lambda: rb.RankRLS(basis=3000).fit(X, SCORES),
-    "rls, basis by pivots": lambda: rb.RankRLS(basis=1500, basis_method="rpcholesky").fit(
+    "rls, basis by pivots": lambda: rb.RankRLS(basis=3000, basis_method="rpcholesky").fit(
         ROWS, SCORES[:12_000]
     ),
     "rls, items as basis": lambda: rb.RankRLS(basis=ROWS[:3000]).fit(X, SCORES),

@@ -1,6 +1,7 @@
 """Does `python -m benchmarks` run, with and without the peers? Its measurements are not tested."""
 
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -21,6 +22,7 @@ ALONE = (
     "coverage",
     "order_intervals",
     "choice",
+    "forecast",
 )  # with columns of their own
 NAMES = [
     "interior",
@@ -317,6 +319,17 @@ def test_auto_is_compared_with_all_that_can_solve(tmp_path, capsys):
     ended = before[before.note.isna() & (before.solver != "whole path")]
     assert (ended.gap <= 1e-6).all() and (before.seconds >= 0).all()
     assert "within 1.5, at most" in capsys.readouterr().out
+
+
+def test_a_call_says_what_it_is_predicted_to_need():
+    forecast = part("forecast")
+    call = forecast.at(("linear", "hinge", "dense", 60, 3, 20, "full", "one"), "newton")
+    row = forecast.timed("one", call)
+    assert row.said == "the solver 'newton' for one solution" and row.predicted > 0 < row.seconds
+    assert row.ratio == row.predicted / row.seconds
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call()  # says nothing afterwards
 
 
 @pytest.mark.parametrize(

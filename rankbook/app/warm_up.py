@@ -79,6 +79,9 @@ def step_through_preferences():
     graded = Preferences.from_scores(y)
     listed = Preferences(graded.better, graded.worse, len(y))
     solve(RankSVMProblem(X, graded, "linear"), 1.0, "coordinate")
+    for loss in ("hinge", "squared"):
+        for solver in ("ascent", "tiled"):
+            solve(RankSVMProblem(X, graded, "rbf", loss=loss), 1.0, solver)
     for prefs in (graded, listed):
         OnlineRankSVM(max_updates=300).fit(X, preferences=prefs)
 
