@@ -3,10 +3,10 @@
     python -m benchmarks forecast
     OPENBLAS_CORETYPE=Haswell python -m benchmarks forecast          another kind of processor
 
-A call that is predicted to need over a minute says so before it begins. Here a minute is no time,
-so every call says what it expects. All are run with 1 / SMALL of the items before, so that nothing
-is compiled meanwhile, and take seconds, so that the table takes minutes: what grows with a power of
-the size is predicted as well for large calls as for these.
+A call that is predicted to need over a minute says so before it begins. Here a hundredth of a
+second is as long, so every call says what it expects. All are run with 1 / SMALL of the items
+before, so that nothing is compiled meanwhile, and take seconds, so that the table takes minutes:
+what grows with a power of the size is predicted as well for large calls as for these.
 """
 
 import re
@@ -80,7 +80,7 @@ def no_minute():
         for name in ("MINUTE", "CUBES", "duration")
         if hasattr(module, name)
     ]
-    now = dict(MINUTE=0.0, CUBES=0.0, duration=str)
+    now = dict(MINUTE=0.01, CUBES=0.0, duration=str)
     try:
         for module, name, _ in before:
             setattr(module, name, now[name])
