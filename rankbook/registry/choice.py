@@ -506,7 +506,7 @@ def share_at(solver, tol):
     return (Solver.tol / max(tol or 0.0, Solver.tol)) ** ROUGH.get(solver, 0.0)
 
 
-FROM = 2000  # items from which MANY are taken: below, others are more exact in a second
+FROM, SAVED = 2000, 1.0  # with fewer items MANY must save these seconds: they compile at first
 MOST_TILES = 4 * 2**30  # bytes of tiles that "ascent" keeps, or half of the memory
 
 
@@ -820,8 +820,11 @@ def quickest(problem, lam, allow_plugins, make):
             and nbytes <= room
             and solver_fit(made := make(solver), problem, "solve") is True
         ):
+            if chosen is not None and (solver in MANY or seconds > least + SAVED):
+                continue
             name, least, chosen = solver, seconds, made
-            break
+            if solver not in MANY or problem.n_items >= FROM:
+                break
     plugins = costs_of_plugins(problem, lam, "solve") if allow_plugins else []
     first = min((p for p in plugins if p.is_possible), key=lambda p: p.seconds, default=None)
     if first is not None and (chosen is None or first.seconds < least):
