@@ -220,6 +220,17 @@ def test_propensities_are_consistent_and_their_intervals_cover():
     assert error[2000] < 0.7 * error[500] and error[8000] < 0.7 * error[2000]
 
 
+@pytest.mark.parametrize("rows", [1, 3, 1000])
+def test_propensities_of_one_item_are_its_rates_however_far_apart(rows):
+    """From equal propensities a full step of Newton's method would go to e to the 250."""
+    shown = {1: rows, 2: 1, 3: 2 * rows}
+    rank = np.repeat(list(shown), list(shown.values()))
+    click = np.r_[True, rank[1:] != rank[:-1]]
+    found = rb.click_propensities(dict(item=["a"] * rank.size, rank=rank, click=click))
+    assert found.probability.tolist() == pytest.approx([1, rows, 0.5], rel=1e-9)
+    assert found.clicks.tolist() == [1, 1, 1] and found.index.tolist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     "columns, says",
     [

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rankbook as rb
+from rankbook.preferences.missed_pairs import TIE_TOL
 from rankbook.problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
 from rankbook.selection.dyadic import (
     LEAVE_OUT,
@@ -176,7 +177,8 @@ def test_folds_of_the_ranking_svm(kernel, leave_out):
     X, L, Y = table(np.random.default_rng(3))
     problem = LabelRankSVMProblem(X, Y, kernel=kernel, label_kernel=L)
     train, judged = list(fold_masks(leave_out, ~np.isnan(Y), 2, 0))[1]
-    scores, _ = retrained_scores(problem, Y, train, judged, np.array([0.1, 2.0]))
+    scores, limits = retrained_scores(problem, Y, train, judged, np.array([0.1, 2.0]))
+    assert limits.tolist() == [TIE_TOL * max(f.max(), -f.min()) for f in scores]
     rest = np.where(train, Y, np.nan)
     for f, lam in zip(scores, (0.1, 2.0)):
         model = rb.LabelRanker(lam, "ranksvm", kernel=kernel, label_kernel=L).fit(X, rest)

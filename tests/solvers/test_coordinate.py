@@ -13,6 +13,7 @@ from rankbook.solvers.coordinate.steps import (
     descend_groups,
     groups_of,
     make_dual,
+    slope_of,
     subspace_step,
 )
 
@@ -81,6 +82,24 @@ def test_both_kinds_of_groups(graded, loss, narrow):
     assert np.allclose(s.w, problem.X.T @ problem.prefs.rmatvec(a) / 20.0)
     proof = problem.certificate(20.0, weights=s.w, dual=a)
     assert proof.relative_gap < 1e-8 and primal == pytest.approx(proof.primal)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_steps_on_the_free_multipliers_alone_reach_the_maximum_over_them(graded, loss):
+    X, y, qid = graded
+    prefs = Preferences.from_scores(y, qid)
+    prefs = prefs.reweighted(np.random.default_rng(2).exponential(size=len(prefs)))
+    s, order = make_dual(RankSVMProblem(X, prefs, kernel="linear", loss=loss), 20.0)
+    descend_groups(s, np.arange(16)[None], 1)
+    start, weight = bounds(s)[1], np.inf if loss == "squared" else s.weight
+    inside = lambda: np.flatnonzero((s.dual > 0) & (s.dual < weight))
+    assert inside().size > 30
+    for _ in range(30):
+        subspace_step(s, 100)
+    descend_groups(s, np.empty((0, 16), int), 0)
+    free = inside()
+    assert free.size and max(abs(slope_of(s, i)) for i in free) < 1e-9
+    assert bounds(s)[1] > start
 
 
 def test_as_LinearSVC(graded):
