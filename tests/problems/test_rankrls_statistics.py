@@ -86,9 +86,12 @@ def test_taking_back_is_never_having_had(far_queries, kind):
         not statistics.products.any()
         and not statistics.seen
         and statistics.n_items == statistics.n_queries == statistics.n_pairs == 0
+        and statistics.scatter == 0
     )
     statistics.add(X, y, qid)
-    assert np.array_equal(statistics.products, make(kind, X).add(X, y, qid).products)
+    whole = make(kind, X).add(X, y, qid)
+    assert np.array_equal(statistics.products, whole.products)
+    assert statistics.scatter == whole.scatter > 0
 
 
 def test_nothing_changes_when_it_raises(far_queries):
