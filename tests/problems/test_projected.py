@@ -142,3 +142,18 @@ def test_whether_projecting_is_worth_it_depends_on_who_could_do_without():
     assert not worth_projecting(problem, "interior")(100)
     assert worth_projecting(problem, "newton")(100)  # which takes no kernel
     assert worth_projecting(problem, rb.get_solver("interior"))(100)  # nothing is predicted
+
+
+def test_distances_of_items_from_a_basis_of_which_an_item_is_dropped():
+    x = np.r_[0, 1e-8, np.linspace(0.5, 3, 8)]
+    options = dict(kernel="rbf", gamma=0.5, basis=[0, 1])
+    problem = rb.RankRLSProblem(x[:, None], np.arange(10.0), **options)
+    assert np.allclose(problem.outside, np.sqrt(1 - np.exp(-(x**2))), rtol=1e-9, atol=1e-7)
+
+
+def test_the_squared_length_that_one_basis_item_explains():
+    x, basis = np.linspace(0, 3, 8), [2, 5]
+    K = 4 * np.exp(-0.5 * (x[:, None] - x) ** 2)
+    problem = rb.RankRLSProblem(K[:, basis], np.arange(8.0), kernel="precomputed", basis=basis)
+    assert np.allclose(problem.diagonal, (K[:, basis] ** 2 / 4).max(axis=1), rtol=1e-12)
+    assert np.allclose(problem.diagonal[basis], 4) and (problem.diagonal <= 4).all()
