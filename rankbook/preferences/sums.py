@@ -526,7 +526,7 @@ class SummedLoss(TargetLoss):
 
     def __init__(self, parts, n):
         self.parts, self.n_items = parts, n
-        self.has_matrix = all(part.has_matrix for part in parts)
+        self.has_matrix = bool(parts) and all(part.has_matrix for part in parts)
 
     def _total(self, arrays):
         return sum(arrays, np.zeros(self.n_items))

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 import rankbook as rb
 from rankbook.preferences.sums import smoothed_hinge
 from rankbook.problems.ranksvm import hessian, hessian_product, random_signs
+from rankbook.solvers.newton.steps import start_at
 
 
 def data(n=400, d=6, queries=25, seed=0, weighted=False):
@@ -206,6 +207,23 @@ def test_signs_do_not_depend_on_the_cut():
     parts = [random_signs(n, first) for n, first in ((1, 0), (99, 1), (900, 100))]
     assert np.array_equal(whole, np.concatenate(parts)) and set(whole) == {-1.0, 1.0}
     assert abs(whole.mean()) < 0.1
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])
+@pytest.mark.parametrize("n", [2, 4, 9])
+def test_a_block_of_equal_grades_adds_nothing_to_the_curvature(loss, n):
+    """Whether or not it has about as many items as features."""
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(2 + n, 4)), np.r_[4.0, 3.0, np.ones(n)], np.r_[0, 0, np.ones(n)]
+    rows, weight = np.split(np.arange(2 + n), [2]), rng.uniform(1, 9, 2 + n)
+    parts = [rb.Block(X[i], y[i], qid[i], weight[i], worse_weight=weight[i] ** 2) for i in rows]
+    problem = rb.BlockRankSVMProblem(rb.Blocks(parts), loss=loss)
+    alone = rb.BlockRankSVMProblem(rb.Blocks(parts[:1]), loss=loss)
+    bent = []
+    for each in (problem, alone):
+        point = start_at(each, 1.0, each.loss.smoothed(4.0), np.zeros(4))
+        bent.append(each.hessian(point.bands))
+    assert bent[0].any() and np.allclose(*bent, rtol=1e-12)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
