@@ -786,3 +786,13 @@ def test_paths_of_two_weights_are_stored(kernel, with_scores, tmp_path):
     for lam in (0.1, 10.0):
         assert np.allclose(again.coef(lam), path.coef(lam), rtol=1e-12)
         assert np.isclose(again.certificate(lam).primal, path.certificate(lam).primal, rtol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_the_loss_of_a_weighted_graph_is_a_sum_over_its_pairs(columns):
+    rng = np.random.default_rng(0)
+    X, Y, W = rng.normal(size=(7, 3)), rng.normal(size=(7, columns)), rng.integers(0, 3, (7, 7))
+    W = np.triu(W, 1) + np.triu(W, 1).T
+    problem = rb.RankRLSProblem(X, Y, graph=W)
+    expected = sum(W[i, j] * ((Y[i] - Y[j]) ** 2).sum() for i in range(7) for j in range(i))
+    assert problem.certificate(1.0, np.zeros((7, columns))).primal == pytest.approx(expected)
