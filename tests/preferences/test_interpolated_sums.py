@@ -186,3 +186,10 @@ def test_a_strip_is_two_positive_numbers(strip):
     loss.strip = strip
     with pytest.raises(ValueError, match="strip"):
         SmoothPairLoss(loss)
+
+
+def test_listed_pairs_have_no_large_query(monkeypatch):
+    monkeypatch.setattr(sums, "CROSSOVER", 5)
+    assert sums.has_large_query(rb.Preferences.from_scores([0, 0, 0, 1, 1]))
+    assert not sums.has_large_query(rb.Preferences.from_scores([0, 0, 0, 1, 1], [0, 1, 1, 0, 1]))
+    assert not sums.has_large_query(rb.Preferences([0, 1, 2, 3, 0, 0], [1, 2, 3, 4, 2, 3], 5))
