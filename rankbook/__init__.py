@@ -11,14 +11,12 @@ np.int64(1)
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from warnings import warn
 
 import lazy_loader
 
 from .base.messages import show_messages
 
-__version__ = version("rankbook")
 show_messages()
 _public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 # names that were public in 0.2, and the modules that define them
@@ -29,6 +27,10 @@ _MOVED |= dict(merge_statistics="problems.rankrls_statistics")
 
 
 def __getattr__(name):
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("rankbook")
     if name not in _MOVED:
         return _public(name)
     home = f"rankbook.{_MOVED[name]}"

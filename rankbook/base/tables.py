@@ -4,8 +4,6 @@ import logging
 import re
 from html import escape
 
-import numpy as np
-
 from .errors import ArgumentError, a_type
 
 # control characters except tab and newline, line separators, and marks of the direction of writing
@@ -90,6 +88,8 @@ def refuse_unread(name, value):
     """Refuse objects without values: None, polars LazyFrames, arrays with masked entries."""
     if value is None:
         raise ArgumentError(f"{name} is None", "an array")
+    import numpy as np  # here, because the help of the command line is shown without it
+
     rows = value if isinstance(value, list | tuple) else ()
     if np.ma.MaskedArray in map(type, (value, *rows)) and any(map(np.ma.is_masked, (value, *rows))):
         raise ArgumentError(

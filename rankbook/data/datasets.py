@@ -1,9 +1,12 @@
 """Built-in data sets and the sources of their files."""
 
 import hashlib
+import inspect
 import os
 from collections import namedtuple
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +14,9 @@ from ..base.errors import ArgumentError
 from ..base.limits import import_extra, within_memory
 from ..base.validation import as_choice, as_count
 from .table import PARTS, Dataset, is_file_name, read_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # one file of a data set: its path below RANKBOOK_DATA, checksum, and address, or instructions to
 # obtain it
@@ -71,6 +77,9 @@ _FILES = {
 }
 
 
+TABLES = Path(__file__).with_name("tables")  # written by tools/tables.py
+
+
 def find_file(key):
     """Return the path of one of `_FILES` after checking its checksum."""
     file = _FILES[key]
@@ -108,6 +117,11 @@ def find_file(key):
 
 
 __all__ = [
+    "load_votes",
+    "load_matches",
+    "load_clicks",
+    "load_orders",
+    "load_survival",
     "load_cancer",
     "load_digits",
     "make_mixture",
@@ -121,6 +135,128 @@ __all__ = [
     "PARTS",
     "Dataset",
 ]
+
+
+def _read_shipped(name):
+    """Read one of the tables that come with the package."""
+    import pandas as pd
+
+    return pd.read_csv(TABLES / f"{name}.csv")
+
+
+def load_votes() -> "DataFrame":
+    """Load 360 votes of six judges between the answers of eight assistants, simulated.
+
+    A judge votes by Davidson's model: the log odds of a win against a loss are the difference of
+    the scores, times the factor of the judge, and a tie is 0.5 times as likely as the geometric
+    mean of win and loss. The scores in logits are Ash 1.5, Birch 1.1, Cedar 0.7, Elm 0.3, Fir -0.3,
+    Hazel -0.7, Larch -1.1 and Maple -1.5. The factors are Ada 1.6, Ben 1.3, Cleo 1, Dan 1, Eva 0.7
+    and Finn 0, so Finn guesses and a leaderboard of all votes has smaller differences.
+
+    Returns
+    -------
+    DataFrame
+        Columns winner, loser, tie (1 if neither side won) and judge.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> rb.Leaderboard().fit(rb.datasets.load_votes()).table_.index[:3].tolist()
+    ['Ash', 'Birch', 'Cedar']
+    """
+    return _read_shipped("votes")
+
+
+def load_matches() -> "DataFrame":
+    """Load 112 football matches of eight clubs in two seasons, simulated.
+
+    Each club plays each other one at home and away. The results follow Davidson's model: the log
+    odds of a home win against a home defeat are the difference of the scores plus a home advantage
+    of 0.5, and a draw is 0.8 times as likely as the geometric mean of the two. The scores in logits
+    are Ayr 1.1, Bury 0.6, Corby 0.3, Derby 0.1, Exeter -0.2, Frome -0.4, Goole -0.6 and Hull -0.9.
+
+    Returns
+    -------
+    DataFrame
+        Columns date, home, away and result, such as 2-1.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> board = rb.Leaderboard(columns={"home_advantage": True})
+    >>> board.fit(rb.datasets.load_matches()).table_.index[0]
+    'Ayr'
+    """
+    return _read_shipped("matches")
+
+
+def load_clicks() -> "DataFrame":
+    """Load 80 sessions of a hotel search with five results each, simulated.
+
+    The search shows five of ten hotels in a good order: by their utility, -0.25 price (in tens of
+    euros) + rating - 0.4 distance (in km), plus noise with standard deviation 1. A user examines
+    rank r with probability 1/r and clicks on an examined hotel with log odds utility - 4.852, so
+    clicks favour the hotels that were shown first.
+
+    Returns
+    -------
+    DataFrame
+        Columns session, rank, hotel, price, rating, distance and click.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> log = rb.datasets.load_clicks()
+    >>> features = log[["price", "rating", "distance"]]
+    >>> model = rb.RankSVM(kernel="linear").fit(features, log["click"], qid=log["session"])
+    >>> (model.coef_ > 0).tolist()
+    [False, True, False]
+    """
+    return _read_shipped("clicks")
+
+
+def load_orders() -> "DataFrame":
+    """Load the orders of 60 jurors who tasted five coffees, simulated.
+
+    The orders follow the Plackett-Luce model with the scores Arusha 1.2, Boma 0.6, Cauca 0, Dipilto
+    -0.4 and Embu -1.4. Some jurors name only the best three.
+
+    Returns
+    -------
+    DataFrame
+        Columns first, second, third, fourth and fifth, missing where a juror named three.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> orders = rb.Orders.from_rankings(rb.datasets.load_orders())
+    >>> rb.Leaderboard().fit(orders).table_.index[0]
+    'Arusha'
+    """
+    return _read_shipped("orders")
+
+
+def load_survival() -> "DataFrame":
+    """Load 200 patients of three clinics, followed for up to two years, simulated.
+
+    The survival times follow Cox's model with a Weibull baseline of shape 1.3. The log hazard is
+    0.04 (age - 60) + 0.6 marker - 0.8 treated; the hazard is multiplied by 1.6 in the clinic East
+    and by 0.6 in South. About half of the times are censored, and some values of the marker are
+    missing.
+
+    Returns
+    -------
+    DataFrame
+        Columns days, event (0 if the time is censored), clinic, age, marker and treated.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> patients = rb.datasets.load_survival()
+    >>> int(patients["event"].sum()), int(patients["marker"].isna().sum())
+    (96, 9)
+    """
+    return _read_shipped("survival")
 
 
 def load_cancer() -> Dataset:
@@ -437,27 +573,61 @@ def load_mq2008(fold: int = 1) -> Dataset:
 _LOADERS = {
     "auto": load_auto,
     "cancer": load_cancer,
+    "clicks": load_clicks,
     "diabetes": load_diabetes,
     "digits": load_digits,
+    "matches": load_matches,
     "mixture": load_mixture,
     "mq2008": load_mq2008,
     "optdigits": load_optdigits,
+    "orders": load_orders,
+    "survival": load_survival,
+    "votes": load_votes,
 }
 
 
-def list_datasets() -> list[str]:
-    """List the names that `load` accepts, in alphabetical order.
+def list_datasets() -> dict[str, str]:
+    """List the names that `load` accepts, in alphabetical order, and what each needs.
+
+    Returns
+    -------
+    dict from str to str
+        "ready" for data that load now; else "download", "download with rankbook[data]" if the
+        package for downloads is missing, or "by hand" if the file must be put in the folder
+        RANKBOOK_DATA first.
 
     Examples
     --------
     >>> import rankbook as rb
-    >>> rb.datasets.list_datasets()[:3]
-    ['auto', 'cancer', 'diabetes']
+    >>> rb.datasets.list_datasets()["votes"]
+    'ready'
     """
-    return list(_LOADERS)
+    return {name: _need(name) for name in _LOADERS}
 
 
-def load(name: str) -> Dataset:
+def _need(name):
+    """What a data set needs before it loads."""
+    files = [file for key, file in _FILES.items() if key.split(".")[0] == name]
+    folder = os.environ.get("RANKBOOK_DATA")
+    if all(folder and (Path(folder) / file.path).exists() for file in files):
+        return "ready"
+    if any(file.url is None for file in files):
+        return "by hand"
+    if not find_spec("pooch"):
+        return "download with rankbook[data]"
+    import pooch
+
+    cache = Path(pooch.os_cache("rankbook"))
+    return "ready" if all((cache / file.path).exists() for file in files) else "download"
+
+
+def about(name):
+    """What a data set contains: one line, and for simulated tables the truth."""
+    text = inspect.getdoc(_LOADERS[name]).partition("\n\nReturns\n")[0]
+    return text.removeprefix("Load ").removeprefix("the ")
+
+
+def load(name: str) -> Any:
     """Load a data set by its name.
 
     Parameters
@@ -467,8 +637,9 @@ def load(name: str) -> Dataset:
 
     Returns
     -------
-    Dataset
-        The raw data. Features are not standardised.
+    Dataset or DataFrame
+        The raw data, in which features are not standardised. The tables "votes", "matches",
+        "clicks", "orders" and "survival" are data frames of pandas.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from .reading import (
     refuse_two,
     spoken_warnings,
 )
-from .report import certificate_line, say
+from .report import certificate_line, count, say
 
 Output = Annotated[
     str,
@@ -39,6 +39,7 @@ GroupSizes = opt.option(
     "LightGBM's file of query sizes (rank.train.query), with the number of rows of a query in each"
     " line, for DATA without query ids.",
     "--group-sizes",
+    metavar="FILE",
 )
 
 
@@ -97,22 +98,32 @@ NAME = typer.Argument(metavar="[NAME]", help="Data set to load and describe.")
 
 
 def datasets(name: Annotated[str, NAME] = None, as_json: opt.Json = False):
-    """List the built-in data sets, or describe one."""
+    """List the built-in data sets, or describe one.
+
+    The list says which of them load now, and which need a download, the extra data, or a file of
+    yours in the folder RANKBOOK_DATA. A name replaces DATA in every command.
+    """
+    from rankbook.base.tables import as_text
     from rankbook.base.validation import unknown_name
-    from rankbook.data.datasets import list_datasets, load
+    from rankbook.data.datasets import about, list_datasets, load
 
     names = list_datasets()
     if name not in (None, *names):
-        raise unknown_name("NAME", name, names)
+        raise unknown_name("NAME", name, list(names))
     if name is None:
-        typer.echo(json.dumps(names) if as_json else "\n".join(names))
-        return
+        rows = [[each, need, about(each).splitlines()[0]] for each, need in names.items()]
+        return say(json.dumps(names) if as_json else as_text(rows))
     data = load(name)
-    if as_json:
-        typer.echo(json.dumps(facts_about(data), indent=2))
-        return
-    about = (("about", data.description), ("source", data.source), ("licence", data.licence))
-    say("\n".join([repr(data), *(f"{label}: {text}" for label, text in about if text)]))
+    if hasattr(data, "columns"):  # a table
+        facts = dict(name=name, rows=len(data), columns=list(data.columns))
+        facts |= dict(description=about(name), file=opt.file_of(name))
+        text = f"{name}, {count(len(data), 'row')}: {', '.join(data.columns)}"
+        parts = (("about", facts["description"]), ("file", facts["file"]))
+    else:
+        facts, text = facts_about(data), repr(data)
+        parts = (("about", data.description), ("source", data.source), ("licence", data.licence))
+    lines = [text, *(f"{label}: {part}" for label, part in parts if part)]
+    say(json.dumps(facts, indent=2) if as_json else "\n".join(lines))
 
 
 MOST_WEIGHTS = 20
@@ -176,7 +187,7 @@ Options = Annotated[
     list[str],
     typer.Option("--option", metavar="KEY=VALUE", help="Option of the solver. Can be repeated."),
 ]
-TimeLimit = Annotated[float, typer.Option(help="Time limit of each case of a check in seconds.")]
+TimeLimit = opt.option(float, "Time limit of each case of a check in seconds.", metavar="SECONDS")
 AsJson = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
 
 
@@ -240,7 +251,13 @@ def solvers(
 
 def warm_up(
     jobs: Annotated[
-        int, typer.Option("--jobs", min=1, help="Number of processes. Default: one for each core.")
+        int,
+        typer.Option(
+            "--jobs",
+            min=1,
+            metavar="NUMBER",
+            help="Number of processes. Default: one for each core.",
+        ),
     ] = None,
 ):
     """Compile the code that first calls need.

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from logging import ERROR
@@ -26,7 +25,7 @@ from .reading import (
     several_files,
     spoken_warnings,
 )
-from .report import count, say
+from .report import count, say, shows_bars
 
 # options of a fit in blocks
 ACCEPTED = dict(method=("ranksvm",), kernel=("linear", None), penalty=("l2", None))
@@ -37,7 +36,9 @@ ACCEPTED |= dict(
 
 Workers = opt.option(int, "Number of Dask worker processes on this machine. DATA must be files.")
 Scheduler = opt.option(
-    str, "Address of a Dask cluster that does the computation, such as tcp://HOST:8786."
+    str,
+    "Address of a Dask cluster that does the computation, such as tcp://HOST:8786.",
+    metavar="ADDRESS",
 )
 
 
@@ -71,7 +72,7 @@ def sending(workers=None, scheduler=None):
         yield lambda blocks: dask_blocks(blocks, client=client)
 
 
-Out = opt.option(Path, "File to write the model to.", "-o", "--out")
+Output = opt.option(Path, "File to write the model to.", "-o", "--output", "--out")
 Method = opt.option(str, "Method: ranksvm or rankrls.", values="ranksvm rankrls")
 Lam = opt.option(
     float,
@@ -90,6 +91,7 @@ Signs = opt.option(
     "Monotonicity constraint for a linear kernel. NAME=+1: the score never decreases when the"
     " feature increases. NAME=-1: it never increases. Can be repeated.",
     "--sign",
+    metavar="NAME=SIGN",
 )
 QueryWeight = opt.option(
     str,
@@ -113,7 +115,7 @@ class FitKernel(opt.KernelOptions):
 def fit(  # noqa: PLR0913 -- an option of the command each
     *,
     data: DataFiles,
-    out: Out,
+    output: Output,
     roles: opt.TrainingRoles,
     learnt: opt.Learnt,
     preferences: opt.Events = None,
@@ -140,8 +142,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     columns of survival times, or a separate file of preferences.
     """
     files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
-    check_place("--out", out, *(files or data), preferences)
-    check_report(report_file, *(files or data), out, preferences)
+    check_place("--output", output, *(files or data), preferences)
+    check_report(report_file, *(files or data), output, preferences)
     if report_file is not None and files is not None:
         raise ArgumentError(
             f"--report is {str(report_file)!r} and DATA is several files", "one file"
@@ -186,25 +188,28 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             lam=lam, gamma=parse_gammas(kernel.gamma, one=True), signs=parse_signs(sign)
         )
         if files is not None:
-            options |= dict(kernel="linear", solver="newton", progress=sys.stderr.isatty())
+            options |= dict(kernel="linear", solver="newton")
+        if method == "ranksvm":
+            options |= dict(progress=shows_bars())
         with sending(workers, scheduler) as send:
             how |= dict(preferences=prefs, send=send, encoding=found.encoding)
             model = fit_model(blocks, found.features, method, **how, **options)
     inner, certificate = model.model, model.model.certificate_
     problem = inner.solution_.problem
-    inner.set_params(**({} if files is None else dict(progress=False)))
+    if method == "ranksvm":
+        inner.set_params(progress=False)  # saved models show no progress
     prefs = getattr(problem, "prefs", None) if prefs is None else prefs
     survival = None if files is not None else blocks.items.values[0].y
     survival = None if survival is None or survival.dtype.names is None else survival
-    model.save(out)
+    model.save(output)
     if report_file is not None:
         (block,) = blocks.items.values
         given = (block.y, block.qid) if asked is None else ()
         more = dict(names=block.item_names, notes=notes, preferences=prefs if asked else None)
-        more["commands"] = [shlex.join(["rankbook", "evaluate", str(out), "NEW.csv"])]
+        more["commands"] = [shlex.join(["rankbook", "evaluate", str(output), "NEW.csv"])]
         write_report(report_file, model, block.X, *given, title=Path(data[0]).name, **more)
     facts = dict(
-        file=str(out),
+        file=str(output),
         items=(n := blocks.items.values[0].X.shape[0] if files is None else problem.facts.n_items),
         events=None if survival is None else int(survival["event"].sum()),
         features=model.centre.size,

@@ -1,36 +1,94 @@
 """The command ``rankbook``: its subcommands, errors and exit codes."""
 
 import inspect
+import logging
 import os
 import signal
 import sys
 import time
 from _thread import start_new_thread
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import fields, is_dataclass
 from functools import partial, wraps
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
 from rankbook.base.progress import interruptible
 
 from .commands import check, convert, datasets, info, new_solver, solvers, warm_up
 from .fit import fit
-from .options import Explain
+from .options import Explain, Quiet
 from .path import path
 from .predict_evaluate import compare, evaluate, predict
 from .rank import rank
 from .reading import spoken_roles
-from .report import say
+from .report import LOG, say
 from .select import select
 from .words import error_in_words
 
+DOCUMENTATION = "https://rankbook.github.io/rankbook"
+WrongCall = typer.BadParameter.__base__  # every error of typer about the arguments
+
+
+class Refusal(typer.BadParameter):
+    """An error about the arguments, in one line like all others."""
+
+    def show(self, file=None):
+        """Print the line."""
+        where = "rankbook" if self.ctx is None else self.ctx.command_path
+        text = f"{self.message.rstrip('.')}. See {where} --help."
+        say(f"rankbook: error: {' '.join(text.split())}", err=True)
+
+
+@contextmanager
+def in_one_line():
+    """Raise a Refusal for an error about the arguments."""
+    try:
+        yield
+    except Refusal:
+        raise
+    except WrongCall as error:
+        raise Refusal(error.format_message(), error.ctx) from error
+
+
+class Commands(TyperGroup):
+    """The command and its subcommands."""
+
+    def make_context(self, *args, **options):
+        """Read the arguments before the subcommand."""
+        with in_one_line():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx):
+        """Read the other arguments, and call the subcommand."""
+        with in_one_line():
+            return super().invoke(ctx)
+
+
+class Command(TyperCommand):
+    """A subcommand whose help calls each argument by its `metavar`, in every version of typer."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.named = [each for each in self.params if each.param_type_name == "argument"]
+        for each in self.named:
+            each.display_type_rich = lambda ctx: ""
+
+    def collect_usage_pieces(self, ctx):
+        """Return the words after the command in the first line of its help."""
+        return [self.options_metavar, *(each.metavar for each in self.named)]
+
+
 app = typer.Typer(
+    cls=Commands,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    no_args_is_help=True,
+    invoke_without_command=True,
+    context_settings=dict(help_option_names=["-h", "--help"]),
+    epilog=f"Documentation: {DOCUMENTATION}",
     help=(
         "Learn to rank from preferences: compute the ranking SVM for every lambda, choose lambda"
         " on validation data, and certify the solution."
@@ -47,16 +105,31 @@ def _print_version(asked):
         raise typer.Exit
 
 
+VERSION = typer.Option(
+    "-V",
+    "--version",
+    callback=_print_version,
+    is_eager=True,
+    help="Print the version and exit.",
+)
+
+
 @app.callback()
-def options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
-        ),
-    ] = False,
-):
-    """Options before a command."""
+def options(ctx: typer.Context, version: Annotated[bool, VERSION] = False):
+    """Options before a command; without a command, print the help."""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+@contextmanager
+def silence():
+    """Print no messages of the package but errors."""
+    level = LOG.level
+    LOG.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        LOG.setLevel(level)
 
 
 OF_TABLES = (select, fit, predict, evaluate, compare, rank, path, convert)
@@ -76,9 +149,10 @@ def one_line_errors(command):
             parameters += inspect.signature(parameter.annotation).parameters.values()
         else:
             parameters.append(parameter)
-    if command in OF_TABLES:
-        more = inspect.Parameter("explain", inspect.Parameter.KEYWORD_ONLY, default=False)
-        parameters.append(more.replace(annotation=Explain))
+    more = dict(explain=Explain) if command in OF_TABLES else {}
+    for name, hint in dict(more, quiet=Quiet).items():
+        one = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False)
+        parameters.append(one.replace(annotation=hint))
     hints = {each.name: each.annotation for each in parameters}
     names = [name for name, hint in hints.items() if isinstance(hint.__metadata__[0], OptionInfo)]
     options = {name: "--" + name.replace("_", "-") for name in names}
@@ -86,12 +160,13 @@ def one_line_errors(command):
     work = interruptible(command)
 
     @wraps(command)
-    def run(explain=False, **given):
+    def run(explain=False, quiet=False, **given):
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         try:
-            with spoken_roles() if explain else nullcontext():
-                return work(**given)
+            with silence() if quiet else nullcontext():
+                with spoken_roles() if explain else nullcontext():
+                    return work(**given)
         except BrokenPipeError:
             raise  # the reader of the output has stopped; Typer exits silently
         except MemoryError as error:
@@ -130,16 +205,19 @@ def _fail(error, spoken, *advice):
     raise typer.Exit(2) from None
 
 
-EXAMPLES = {
+EXAMPLES = {  # the first one of each command runs in the order of the commands
     select: (
-        "rankbook select cars.csv --target mpg --drop name --save cars.rankbook",
+        "rankbook select cancer -o cancer.rankbook",
+        "rankbook select cars.csv --target mpg --drop name --kernel linear",
         "rankbook select clicks.csv --target click --qid session --drop position"
         " --group-split user",
         "rankbook select films.csv --name film --preferences votes.csv --group judge",
-        "rankbook select patients.csv --time days --event died --qid hospital --kernel linear",
+        "rankbook select survival --time days --event event --qid clinic --impute --kernel linear",
         "rankbook select train.txt --validation vali.txt --test test.txt --kernel linear",
     ),
     fit: (
+        "rankbook fit clicks --target click --qid session --drop rank,hotel --kernel linear"
+        " -o clicks.rankbook",
         "rankbook fit cars.csv --target mpg --name name -o cars.rankbook",
         "rankbook fit items.csv --name item --preferences log.csv --form clicks"
         " --column rank=position -o m.rankbook",
@@ -150,29 +228,49 @@ EXAMPLES = {
         "rankbook fit 'logs/*.parquet' --target grade --lam 1000 -o logs.rankbook",
     ),
     predict: (
+        "rankbook predict cancer.rankbook cancer --ranked -o ranked.csv",
         "rankbook predict cars.rankbook new.csv --name name --ranked",
         "rankbook predict letor.rankbook test.txt -o run.trec",
     ),
     evaluate: (
+        "rankbook evaluate clicks.rankbook clicks",
         "rankbook evaluate cars.rankbook new.csv --target mpg",
         "rankbook evaluate m.rankbook items.csv --preferences votes.csv --weight votes",
     ),
-    compare: ("rankbook compare a.rankbook b.rankbook new.letor --metric ndcg@5",),
-    rank: (
-        "rankbook rank votes.csv --intervals",
-        "rankbook rank season.csv --form matches --intervals --level 0.9 -o table.csv",
-        "rankbook rank arena.csv --column home_advantage=yes --intervals --method bootstrap --group"
-        " judge",
+    compare: (
+        "rankbook compare clicks.rankbook clicks.rankbook clicks --metric ndcg@3",
+        "rankbook compare a.rankbook b.rankbook new.letor --metric ndcg@5",
     ),
-    path: ("rankbook path train.txt --validation vali.txt --kernel linear -o events.csv",),
-    convert: ("rankbook convert train.txt train.parquet",),
+    rank: (
+        "rankbook rank votes --intervals",
+        "rankbook rank matches --column home_advantage=yes --ties davidson",
+        "rankbook rank orders --form orders --intervals",
+        "rankbook rank season.csv --form matches --intervals --level 0.9 -o table.csv",
+        "rankbook rank arena.csv --lam 1 --intervals --method bootstrap --unit judge",
+        "rankbook rank arena.csv --column pair_features=len_a-len_b --scale elo -o ranks.md",
+    ),
+    path: (
+        "rankbook path clicks --target click --qid session --drop rank,hotel --kernel linear"
+        " -o events.csv",
+        "rankbook path train.txt --validation vali.txt --kernel linear",
+    ),
+    convert: (
+        "rankbook convert cancer cancer.svm",
+        "rankbook convert train.txt train.parquet",
+    ),
+    datasets: ("rankbook datasets", "rankbook datasets votes"),
+    info: ("rankbook info clicks.rankbook", "rankbook info clicks.rankbook --json"),
+    check: ("rankbook check newton", "rankbook check my-solver --option tol=1e-8"),
+    new_solver: ("rankbook new-solver my-solver",),
+    solvers: ("rankbook solvers", "rankbook solvers path"),
+    warm_up: ("rankbook warm-up --jobs 2",),
 }
 COMMANDS = (*OF_TABLES, datasets)
 COMMANDS += (info, check, new_solver, solvers, warm_up)
 for command in COMMANDS:
     # \b keeps the lines as they are
-    shown = "\n\n".join(f"\b\n{line}" for line in ("Examples:", *EXAMPLES.get(command, ())))
-    app.command(epilog=shown if command in EXAMPLES else None)(one_line_errors(command))
+    shown = "\n\n".join(f"\b\n{line}" for line in ("Examples:", *EXAMPLES[command]))
+    app.command(cls=Command, epilog=shown)(one_line_errors(command))
 
 
 SIGNALS = []  # numbers of the signals received

@@ -6,20 +6,33 @@ from typing import Annotated
 
 import typer
 
+TABLES = Path(__file__).parents[2] / "data" / "tables"  # of rankbook.data.datasets
 
-def option(kind, help, *names, values=None):
+
+def file_of(name):
+    """Return the file of a table that comes with the package; other names are unchanged."""
+    if isinstance(name, (list, tuple)):
+        return [file_of(each) for each in name]
+    path = TABLES / f"{name}.csv"
+    return str(path) if name and name.isidentifier() and path.is_file() else name
+
+
+KINDS = {float: "NUMBER", int: "NUMBER", Path: "FILE"}  # what the help calls a value
+
+
+def option(kind, help, *names, values=None, metavar=None, callback=None):
     """Return the type of a command-line option, with its help.
 
     Pass `names` if they differ from the argument, and `values`, a text of words that the shell
-    completes. Other words are refused when the option is used.
+    completes. Other words are refused when the option is used. The help calls the value `metavar`.
     """
+    metavar = metavar or KINDS.get(kind) or (values and values.replace(" ", "|"))
 
     def complete(incomplete: str):
         return [word for word in values.split() if word.startswith(incomplete)]
 
-    return Annotated[
-        kind, typer.Option(*names, help=help, autocompletion=complete if values else None)
-    ]
+    more = dict(autocompletion=complete if values else None, callback=callback)
+    return Annotated[kind, typer.Option(*names, help=help, metavar=metavar, **more)]
 
 
 FORMATS = (
@@ -31,22 +44,36 @@ QUERIES = (
     "Column with the query of each row, or 'none'. By default the column qid, query, query_id,"
     " group or session, if the table has one."
 )
-Data = Annotated[str, typer.Argument(metavar="DATA", help=FORMATS, show_default=False)]
-Target = option(str, "Column to rank by; higher values are preferred.")
-Qid = option(str, QUERIES)
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help=FORMATS, show_default=False, callback=file_of)
+]
+Target = option(str, "Column to rank by; higher values are preferred.", metavar="COLUMN")
+Qid = option(str, QUERIES, metavar="COLUMN")
 Drop = option(
     list[str],
     "Columns to ignore, separated by commas. The option can be repeated.",
+    metavar="COLUMNS",
 )
 Validation = option(
     str,
     "Validation set, a file in the same format as DATA. DATA is then the training set. With"
     " --preferences, a file of preferences between the same items.",
+    metavar="FILE",
+    callback=file_of,
 )
-Test = option(str, "Test set, a file of the same kind as for --validation.")
-Name = option(str, "Column with the names of the items.")
+Test = option(
+    str,
+    "Test set, a file of the same kind as for --validation.",
+    metavar="FILE",
+    callback=file_of,
+)
+Name = option(str, "Column with the names of the items.", metavar="COLUMN")
 Events = option(
-    str, "File of preferences between the items of DATA. Replaces --target.", "--preferences"
+    str,
+    "File of preferences between the items of DATA. Replaces --target.",
+    "--preferences",
+    metavar="FILE",
+    callback=file_of,
 )
 Scale = option(
     bool,
@@ -59,6 +86,7 @@ Loss = option(
     "Loss of ranksvm: hinge (default), squared, logistic (gives probabilities of pairs) or"
     " plackett-luce (for rankings, orders, and Cox's model of survival times).",
     values="hinge squared logistic plackett-luce",
+    metavar="LOSS",
 )
 Graph = option(
     str,
@@ -69,12 +97,15 @@ Graph = option(
 LamMin = option(
     float, "Smallest lambda to consider; the path ends there. Not available with cross-validation."
 )
-SolverName = option(str, "Name of a solver, or auto to choose one by predicted cost.")
+SolverName = option(
+    str, "Name of a solver, or auto to choose one by predicted cost.", metavar="SOLVER"
+)
 Plot = option(Path, "Write a picture to this file: .pdf, .png or .svg.")
 Json = option(bool, "Print the result as JSON.", "--json")
 Explain = option(
     bool, "Print what each column of a table is used as, and why, to stderr.", "--explain"
 )
+Quiet = option(bool, "Print no notes, warnings and progress bars to stderr.", "-q", "--quiet")
 
 
 ABOUT = ("target", "time", "event", "qid", "name")  # roles that a model keeps
@@ -89,9 +120,12 @@ class RoleOptions:
         str,
         "Column of survival times, up to the event or the end of observation. Use it with --event"
         " instead of --target. Longer times are preferred, and --qid names the strata.",
+        metavar="COLUMN",
     ) = None
     event: option(
-        str, "Column that is 1 if the event was observed and 0 if the time is censored."
+        str,
+        "Column that is 1 if the event was observed and 0 if the time is censored.",
+        metavar="COLUMN",
     ) = None
     qid: Qid = None
     name: Name = None
@@ -137,13 +171,19 @@ class RecordOptions:
         " a whole ranking, the items from left to right, best first; if the file has other"
         " columns, add --column item=FIRST,SECOND,...",
         values="pairs matches counts wins clicks rankings orders",
+        metavar="FORM",
     ) = None
-    winner: option(str, "Column of the preferred item (default: winner). For --form pairs.") = None
-    loser: option(str, "Column of the other item (default: loser). For --form pairs.") = None
+    winner: option(
+        str, "Column of the preferred item (default: winner). For --form pairs.", metavar="COLUMN"
+    ) = None
+    loser: option(
+        str, "Column of the other item (default: loser). For --form pairs.", metavar="COLUMN"
+    ) = None
     weight: option(
         str,
         "Column of weights, such as numbers of voters (default: all weights are 1). For --form"
         " pairs, matches, rankings and orders.",
+        metavar="COLUMN",
     ) = None
     results: option(
         str,
@@ -151,6 +191,7 @@ class RecordOptions:
         " the home side minus those of the other), points (1, 0.5 or 0 of the home side), or a"
         " list such as 1=home,X=tie,2=away. By default their meaning must be certain: H, D and A,"
         " the name of the winner or of its column, tie, or scores such as 2-1.",
+        metavar="MEANING",
     ) = None
     column: option(
         list[str],
@@ -161,6 +202,7 @@ class RecordOptions:
         " examined), rule=skip-above (for clicks on results in random order only). The option can"
         " be repeated.",
         "--column",
+        metavar="ARGUMENT=COLUMN",
     ) = None
     ties: option(
         str,
@@ -175,8 +217,10 @@ class KernelOptions:
     """The kernel and its parameters."""
 
     kernel: Kernel = "rbf"
-    gamma: option(str, "Parameter of the kernels rbf and poly (default: 1/number of features).") = (
-        None
-    )
+    gamma: option(
+        str,
+        "Parameter of the kernels rbf and poly (default: 1/number of features).",
+        metavar="NUMBER",
+    ) = None
     degree: option(int, "Degree of the poly kernel (default: 3).") = None
     coef0: option(float, "Constant of the poly kernel (default: 1).") = None

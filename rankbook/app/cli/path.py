@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +17,15 @@ from .reading import (
     refuse_two,
     spoken_warnings,
 )
-from .report import best_lines, count, say
+from .report import best_lines, count, say, shows_bars
 
-Out = opt.option(
-    str, "File to write the events to: .csv .tsv .parquet, or - for standard output.", "-o", "--out"
+Output = opt.option(
+    str,
+    "File to write the events to: .csv .tsv .parquet, or - for standard output.",
+    "-o",
+    "--output",
+    "--out",
+    metavar="FILE",
 )
 Keep = opt.option(Path, "File to save the whole path to, for rankbook.load in Python.", "--save")
 
@@ -29,7 +33,7 @@ Keep = opt.option(Path, "File to save the whole path to, for rankbook.load in Py
 def path(  # noqa: PLR0913 -- an option of the command each
     *,
     data: opt.Data,
-    out: Out = None,
+    output: Output = None,
     save: Keep = None,
     validation: opt.Validation = None,
     test: opt.Test = None,
@@ -60,11 +64,11 @@ def path(  # noqa: PLR0913 -- an option of the command each
 
     files = {part: f for part, f in dict(validation=validation, test=test).items() if f is not None}
     if save is not None:
-        check_place("--save", save, data, out, preferences, *files.values())
-    if out is not None:
-        check_table("--out", out, TABLES, data, preferences, *files.values())
-    check_report(report_file, data, out, save, preferences, *files.values())
-    refuse_two(as_json, out)
+        check_place("--save", save, data, output, preferences, *files.values())
+    if output is not None:
+        check_table("--output", output, TABLES, data, preferences, *files.values())
+    check_report(report_file, data, output, save, preferences, *files.values())
+    refuse_two(as_json, output)
     with spoken_warnings() as notes:
         asked = asked_preferences([data], preferences, **vars(records))
         columns = vars(roles) | dict(drop=parse_names(roles.drop))
@@ -77,7 +81,7 @@ def path(  # noqa: PLR0913 -- an option of the command each
         parts = prepare(items, graph, standardize, parts=("train", *files))[0]
         train = parts["train"]
         problem = RankSVMProblem(train.X, train.prefs, Kernel(**options))
-        found = solve_path(problem, lam_min, solver="path", progress=sys.stderr.isatty())
+        found = solve_path(problem, lam_min, solver="path", progress=shows_bars())
         curves = {part: validation_curve(found, parts[part].X, parts[part].prefs) for part in files}
         if save is not None:
             found.save(save)
@@ -87,12 +91,12 @@ def path(  # noqa: PLR0913 -- an option of the command each
         prefs = parts["validation"].prefs if given else None
         title = f"Regularization path of {data}"
         write_report(report_file, found, *given, preferences=prefs, title=title, notes=notes)
-        if out is not None:
+        if output is not None:
             table = found.to_frame()
             for part, curve in curves.items():
                 inside = table["lam"] > curve.breaks[-1]
                 table.loc[inside, part] = curve.at(table["lam"][inside].to_numpy())
-            write_frame(table, out)
+            write_frame(table, output)
     facts = dict(
         status=found.status,
         events=len(found.events),
@@ -122,4 +126,4 @@ def path(  # noqa: PLR0913 -- an option of the command each
         if test is not None:
             rows.append(("test", f"{chosen['test']:.6f} of the test preferences there"))
         text += [f"{label:13}{row}" for label, row in rows]
-    say(json.dumps(facts) if as_json else "\n".join(text), err=out == "-")
+    say(json.dumps(facts) if as_json else "\n".join(text), err=output == "-")

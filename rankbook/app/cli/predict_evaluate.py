@@ -25,7 +25,7 @@ from .reading import (
     several_files,
     spoken_warnings,
 )
-from .report import left_out, say
+from .report import left_out, note, say
 
 Model = typer.Argument(
     metavar="MODEL", help="Model saved by rankbook fit, rankbook select --save or Python."
@@ -35,7 +35,9 @@ Scores = opt.option(
     "File to write the scores to: .csv .tsv .parquet, or .trec (a run for trec_eval and"
     " ir_measures). The default is standard output.",
     "-o",
+    "--output",
     "--out",
+    metavar="FILE",
 )
 Ranked = opt.option(bool, "Sort the items of each query, best first.", "--ranked")
 Pairs = opt.option(
@@ -43,6 +45,7 @@ Pairs = opt.option(
     "Table with two columns of item names (see --name) or row numbers. For each row, write the"
     " probability that the first item is preferred to the second, instead of scores.",
     "--pairs",
+    metavar="FILE",
 )
 Formulas = opt.option(
     bool,
@@ -80,7 +83,7 @@ def load_model(file, argument="MODEL"):
 def predict(  # noqa: PLR0913 -- an option of the command each
     model: Annotated[str, Model],
     data: DataFiles,
-    out: Scores = "-",
+    output: Scores = "-",
     qid: opt.Qid = None,
     name: opt.Name = None,
     ranked: Ranked = False,
@@ -101,16 +104,16 @@ def predict(  # noqa: PLR0913 -- an option of the command each
     from rankbook.data.writers import RUN, TABLES, json_rows, write_frame, write_run
 
     files = several_files(data)
-    if pairs is not None and (files or ranked or qid or out.endswith(RUN)):
+    if pairs is not None and (files or ranked or qid or output.endswith(RUN)):
         raise ArgumentError(
             f"pairs is {pairs!r}, beside several files, --ranked, --qid or a run",
             "one file of items and a table",
         )
-    check_table("--out", out, (*TABLES, RUN), *(files or data), model)
-    is_run = out.removesuffix(".gz").lower().endswith(RUN)
-    if as_json and out != "-":
+    check_table("--output", output, (*TABLES, RUN), *(files or data), model)
+    is_run = output.removesuffix(".gz").lower().endswith(RUN)
+    if as_json and output != "-":
         raise ArgumentError(
-            f"--out is {out!r} and --json prints to standard output", "one of the two"
+            f"--output is {output!r} and --json prints to standard output", "one of the two"
         )
     with spoken_warnings(queries=ranked or is_run):
         found, how = load_model(model), dict(needs_target=False, scored=False)
@@ -129,11 +132,11 @@ def predict(  # noqa: PLR0913 -- an option of the command each
             queries = frame["qid"] if by else np.zeros(len(frame))
             frame.insert(0, "rank", frame.groupby(queries).cumcount() + 1)
         if is_run:
-            write_run(frame, out)
+            write_run(frame, output)
         elif as_json:
             typer.echo(json_rows(frame))
         else:
-            write_frame(frame, out, formulas)
+            write_frame(frame, output, formulas)
 
 
 def score_table(block, model):
@@ -228,6 +231,7 @@ Metrics = opt.option(
     " mrr (or reciprocal_rank), err, precision@K, recall@K, kendall_tau, brier_score, log_loss and"
     " others. The option can be repeated.",
     "--metric",
+    metavar="METRIC",
 )
 ByQuery = opt.option(bool, "Print one row for each query.", "--by-query")
 
@@ -309,7 +313,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
             lines += reliability_lines(rows)
             if facts["metrics"].get("concordance", 0.5) < 0.5:
                 longer = "a higher score means a longer survival; pass the negative of a risk"
-                say(f"rankbook: note: concordance below 0.5: {longer}", err=True)
+                note(f"concordance below 0.5: {longer}")
             return say(json.dumps(facts, indent=2) if as_json else "\n".join(lines))
         if by_query:
             ids, values = measures_by_query(blocks, model, metric or USUAL[:4])
@@ -354,6 +358,7 @@ Metric = opt.option(
     str,
     "Metric to compare, a mean over queries: ndcg@10 (default), ndcg@K, average_precision, ..."
     " With --preferences it is always pair_accuracy.",
+    metavar="METRIC",
 )
 Resamples = opt.option(int, "Number of bootstrap samples and of random sign changes.")
 Seed = opt.option(int, "Random seed of the resamples.")

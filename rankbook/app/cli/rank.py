@@ -29,6 +29,7 @@ Matches = Annotated[
         help="File with votes, matches or orders (.csv .tsv .parquet, or PrefLib's .soc .soi .toc"
         " .toi, optionally with .gz), or - for standard input.",
         show_default=False,
+        callback=opt.file_of,
     ),
 ]
 
@@ -47,6 +48,7 @@ class RankRecords(opt.RecordOptions):
         " ranking, the items from left to right, best first; if the file has other columns, add"
         " --column item=FIRST,SECOND,... Errors count rows from 0 after the header.",
         values="pairs matches counts wins rankings orders",
+        metavar="FORM",
     ) = None
     ties: opt.option(
         str,
@@ -74,6 +76,7 @@ Unit = opt.option(
     " votes of a unit may depend on each other. The bootstrap draws whole units.",
     "--unit",
     "--group",
+    metavar="COLUMNS",
 )
 Lam = opt.option(
     float, "Precision of the normal prior of the scores. By default it matches the votes."
@@ -91,17 +94,21 @@ RankMethod = opt.option(
 ScaleOf = opt.option(str, "Unit of the scores: logit (default) or elo.", values="logit elo")
 Anchor = opt.option(
     str,
-    "NAME=NUMBER, an item and its score. By default the mean of the scores is 0, or 1000 for elo.",
+    "An item and its score. By default the mean of the scores is 0, or 1000 for elo.",
+    metavar="NAME=NUMBER",
 )
 By = opt.option(
     str,
     "Columns separated by commas, such as language,category. Adds a table for each value of each"
     " column, and the ranks in all tables side by side.",
+    metavar="COLUMNS",
 )
-Date = opt.option(str, "Column of dates, for --since and --half-life.")
-Since = opt.option(str, "Leave out votes before this date.")
+Date = opt.option(str, "Column of dates, for --since and --half-life.", metavar="COLUMN")
+Since = opt.option(str, "Leave out votes before this date.", metavar="DATE")
 HalfLife = opt.option(
-    str, "Age in which the weight of a vote halves, such as 90d, counted from the latest vote."
+    str,
+    "Age in which the weight of a vote halves, such as 90d, counted from the latest vote.",
+    metavar="AGE",
 )
 MinVotes = opt.option(
     int,
@@ -119,6 +126,7 @@ Out = opt.option(
     "File to write the tables to: .md .html .tex .csv .tsv .parquet .json.",
     "-o",
     "--output",
+    metavar="FILE",
 )
 
 
@@ -162,11 +170,6 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     For orders of three or more items (--form rankings or orders), the command fits the
     Plackett-Luce model: the next item is chosen among the remaining ones with probability
     proportional to exp(score).
-
-    For example, from the votes of an arena to a table for a web page:
-
-    rankbook rank votes.parquet --column pair_features=len_a-len_b --unit judge --scale elo
-    --output ranks.md
     """
     from rankbook.base.validation import as_choice
     from rankbook.data.table import Source

@@ -16,8 +16,8 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError, Assumption
-from .options import FORMATS
-from .report import say
+from .options import FORMATS, file_of
+from .report import note, say
 from .words import text_in_words
 
 PICTURES = (".pdf", ".png", ".svg")
@@ -89,9 +89,9 @@ def check_file(name, file):
         raise FileNotFoundError(f"{name} is {str(file)!r}: there is no such file.")
 
 
-def refuse_two(as_json, out, name="--out"):
+def refuse_two(as_json, output, name="--output"):
     """Refuse --json together with a table on standard output."""
-    if as_json and out == "-":
+    if as_json and output == "-":
         raise ArgumentError(
             f"{name} is '-' and --json prints to standard output, too", "one of the two"
         )
@@ -356,14 +356,13 @@ def spoken_warnings(queries=True):
         if not queries:
             warnings.filterwarnings("ignore", "query ids", Assumption)
 
-        def note(message, category, *where, **more):
-            kind = "note" if issubclass(category, Assumption) else "warning"
+        def show(message, category, *where, **more):
             text = text_in_words(str(message))
             if text not in said:  # one note for a file that is read twice
-                say(f"rankbook: {kind}: {text}", err=True)
+                note(text, "note" if issubclass(category, Assumption) else "warning")
                 said.append(text)
 
-        warnings.showwarning = note
+        warnings.showwarning = show
         yield said
 
 
@@ -624,6 +623,7 @@ DataFiles = Annotated[
         metavar="DATA...",
         help=f"{FORMATS}; several files, or a pattern in quotation marks, are read in blocks.",
         show_default=False,
+        callback=file_of,
     ),
 ]
 

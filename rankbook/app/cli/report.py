@@ -1,13 +1,29 @@
 """Reports of a fit or a selection, as text and JSON."""
 
+import logging
+import sys
+
 import typer
 
 from ...base.tables import printable
+
+LOG = logging.getLogger("rankbook")  # --quiet raises its level
 
 
 def say(text, err=False):
     """Print a text, and escape characters that would control the terminal."""
     typer.echo(printable(text), err=err)
+
+
+def note(text, kind="note"):
+    """Print a note to stderr, unless --quiet is given."""
+    if LOG.isEnabledFor(logging.WARNING):
+        say(f"rankbook: {kind}: {text}", err=True)
+
+
+def shows_bars():
+    """Whether long work shows a progress bar: on a terminal, unless --quiet is given."""
+    return sys.stderr.isatty() and LOG.isEnabledFor(logging.WARNING)
 
 
 def count(number, what):

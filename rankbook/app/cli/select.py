@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +22,7 @@ from .reading import (
     save_picture,
     spoken_warnings,
 )
-from .report import count, fold_report, report, say
+from .report import count, fold_report, note, report, say, shows_bars
 
 
 def _foretell(prepared, options):
@@ -46,6 +45,7 @@ GroupSplit = opt.option(
     str,
     "Column of groups, such as users. All rows of a group are assigned to the same part (training,"
     " validation or test). The column is not used as a feature.",
+    metavar="COLUMN",
 )
 Rule = opt.option(
     str,
@@ -73,7 +73,9 @@ Verbose = opt.option(
     "--verbose",
     "-v",
 )
-Save = opt.option(Path, "File to save the chosen model to, for rankbook predict.", "--save")
+Output = opt.option(
+    Path, "File to save the chosen model to, for rankbook predict.", "-o", "--output", "--save"
+)
 
 
 FoldBy = opt.option(
@@ -85,6 +87,7 @@ FoldBy = opt.option(
 Group = opt.option(
     str,
     "Column of the preference file, such as the judge. All rows of a judge stay in one fold.",
+    metavar="COLUMN",
 )
 
 
@@ -96,6 +99,7 @@ class Kernels(opt.KernelOptions):
         str,
         "Parameter of the kernels rbf and poly: a number, or several numbers separated by commas to"
         " choose from (default: 1/number of features).",
+        metavar="NUMBERS",
     ) = None
 
 
@@ -124,7 +128,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     solver_option: SolverOption = None,
     plot: opt.Plot = None,
     report_file: Report = None,
-    save: Save = None,
+    output: Output = None,
     as_json: opt.Json = False,
     verbose: Verbose = False,
 ):
@@ -140,11 +144,11 @@ def select(  # noqa: PLR0913 -- an option of the command each
     options |= dict(standardize=standardize, seed=seed)
     files = {part: f for part, f in dict(validation=validation, test=test).items() if f is not None}
     with spoken_warnings() as notes:
-        if save is not None:
-            check_place("--save", save, data, plot, preferences, *files.values())
+        if output is not None:
+            check_place("--output", output, data, plot, preferences, *files.values())
         if plot is not None:
             check_picture(plot)
-        check_report(report_file, data, save, plot, preferences, *files.values())
+        check_report(report_file, data, output, plot, preferences, *files.values())
         of_solver = parse_options(solver_option, "--solver-option")
         options |= dict(solver=(solver, of_solver) if of_solver else solver)
         options |= dict(gamma=parse_gammas(kernel.gamma))
@@ -174,7 +178,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
         columns |= dict(learnt=[key for key, value in vars(learnt).items() if value])
         found, groups = read_parts_of(data, files, asked, **columns)
         check_method(method, found, graph, loss)
-        options |= dict(progress=sys.stderr.isatty())
+        options |= dict(progress=shows_bars())
         before, parts = WAITING.seconds, PARTS if validation is None or test else PARTS[:2]
         ends = dict(lam_min=lam_min, lam_max=lam_max)
         if verbose and method == "ranksvm":
@@ -208,14 +212,14 @@ def select(  # noqa: PLR0913 -- an option of the command each
         facts["seconds"] = facts["seconds"] | dict(compiling=WAITING.seconds - before)
         lines = fold_report if by_folds else report
         say(json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(lines(facts)))
-        for note in facts["notes"]:
-            say(f"rankbook: note: {note}", err=True)
-        if save is not None:
+        for text in facts["notes"]:
+            note(text)
+        if output is not None:
             about = {key: columns[key] for key in opt.ABOUT}
-            chosen_model(result, about).save(save)
+            chosen_model(result, about).save(output)
         if plot is not None:
             save_picture(result.figure(), plot)
         next_one = (
-            [] if save is None else [shlex.join(["rankbook", "predict", str(save), "NEW.csv"])]
+            [] if output is None else [shlex.join(["rankbook", "predict", str(output), "NEW.csv"])]
         )
         write_report(report_file, result, commands=next_one, title=f"Model for {data}", notes=notes)
