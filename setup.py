@@ -61,6 +61,7 @@ setup(
         cfg["lib_name"]: [
             "*.pyi",
             "py.typed",
+            "data/tables/*.csv",
             "plots/*.css",
             "plots/*.js",
             "app/*.css",

@@ -9,8 +9,12 @@
                                                     numbers and places in pictures but for rounding,
                                                     and the numbers of a cell tagged `measured` not
                                                     at all
+    python tools/notebooks.py --alone [...]         in an empty folder each, in an environment with
+                                                    nothing but a kernel, as in Colab: the first
+                                                    cell installs a wheel of the package instead of
+                                                    the repository; by default chapters and guides
 
-Two run at a time.
+Two run at a time, alone one.
 """
 
 import difflib
@@ -19,16 +23,23 @@ import re
 import subprocess
 import sys
 import time
+import venv
 from base64 import b64decode, b64encode
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from copy import deepcopy
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from itertools import repeat
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from opening import RAW, REPOSITORY
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -173,16 +184,65 @@ def changes(was, now):
     return "\n".join(f"    {line[:LINE]}" for line in list(lines)[2:][:LINES])
 
 
-def execute(path, write, compare=False):
+class Quiet(SimpleHTTPRequestHandler):
+    """A server of files that prints nothing."""
+
+    def log_message(self, *args):
+        """Print nothing."""
+
+
+@contextmanager
+def served():
+    """The address at which this machine shows the repository."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(ROOT)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+
+
+@contextmanager
+def alone(paths):
+    """Copies of notebooks, each in an empty folder; their kernel, "alone", has no packages."""
+    with TemporaryDirectory() as folder, served() as address:
+        folder = Path(folder)
+        source, wheels = folder / "source", folder / "wheels"
+        subprocess.run(["git", "clone", "--quiet", ROOT, source], check=True)
+        build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", source]
+        subprocess.run([*build, "--wheel-dir", wheels], check=True)
+        (wheel,) = wheels.glob("*.whl")
+        venv.create(folder / "env", with_pip=True)
+        python = folder / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "ipykernel"], check=True)
+        kernel = ["--prefix", folder / "kernels", "--name", "alone"]
+        subprocess.run(
+            [python, "-m", "ipykernel", "install", *kernel], check=True, stdout=subprocess.DEVNULL
+        )
+        os.environ["JUPYTER_PATH"] = str(folder / "kernels" / "share" / "jupyter")
+        os.environ.pop("PYTHONPATH", None)  # which may show the package
+        copies = []
+        for path in paths:
+            copy = folder / "run" / path.stem / path.relative_to(NOTEBOOKS)
+            copy.parent.mkdir(parents=True)
+            text = path.read_text(encoding="utf-8")
+            text = text.replace(REPOSITORY, wheel.as_uri()).replace(RAW, address)
+            copy.write_text(text, encoding="utf-8")
+            copies.append(copy)
+        yield copies
+
+
+def execute(path, write, compare=False, kernel="python3"):
     """Run one notebook; returns None, or what went wrong: a code to exit with, and a text."""
-    start, name = time.perf_counter(), path.relative_to(NOTEBOOKS)
+    start = time.perf_counter()
+    name = path.relative_to(NOTEBOOKS) if path.is_relative_to(NOTEBOOKS) else path.name
     notebook = nbformat.read(path, 4)
     stored = deepcopy(notebook)
     join_streams(stored)
     client = NotebookClient(
         notebook,
         timeout=SECONDS_A_CELL,
-        kernel_name="python3",
+        kernel_name=kernel,
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(path.parent)}},
     )
@@ -208,17 +268,22 @@ def execute(path, write, compare=False):
 def main(arguments):
     """Run what was asked for and report every failure."""
     options = {argument for argument in arguments if argument.startswith("--")}
-    if unknown := options - {"--write", "--compare"}:
+    if unknown := options - {"--write", "--compare", "--alone"}:
         raise SystemExit(f"{__doc__.strip()}\n\nUnknown options: {' '.join(sorted(unknown))}")
     write, compare = "--write" in options, "--compare" in options
-    paths = find([argument for argument in arguments if argument not in options])
+    paths = find(names := [argument for argument in arguments if argument not in options])
     os.environ["SOURCE_DATE_EPOCH"] = "0"  # or every stored picture would carry today's date
     os.environ.setdefault(
         "OMP_NUM_THREADS", "1"
     )  # two kernels with all threads each get in each other's way
-    with ThreadPoolExecutor(WORKERS) as pool:
-        runs = pool.map(lambda path: execute(path, write, compare), paths)
-        errors = [error for error in runs if error]
+    if "--alone" in options:
+        chapters = [path for path in paths if names or path.parent.name in ("book", "guides")]
+        with alone(chapters) as paths:
+            errors = [execute(path, False, kernel="alone") for path in paths]
+    else:
+        with ThreadPoolExecutor(WORKERS) as pool:
+            errors = list(pool.map(lambda path: execute(path, write, compare), paths))
+    errors = [error for error in errors if error]
     for _, error in errors:
         print(f"\n{'=' * 100}\n{error}", file=sys.stderr)
     if errors:

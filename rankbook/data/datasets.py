@@ -161,7 +161,7 @@ def load_votes() -> "DataFrame":
     Examples
     --------
     >>> import rankbook as rb
-    >>> rb.Leaderboard().fit(rb.datasets.load_votes()).table_.index[:3].tolist()
+    >>> rb.Leaderboard().fit(rb.datasets.load_votes()).table_["item"][:3].tolist()
     ['Ash', 'Birch', 'Cedar']
     """
     return _read_shipped("votes")
@@ -184,7 +184,7 @@ def load_matches() -> "DataFrame":
     --------
     >>> import rankbook as rb
     >>> board = rb.Leaderboard(columns={"home_advantage": True})
-    >>> board.fit(rb.datasets.load_matches()).table_.index[0]
+    >>> board.fit(rb.datasets.load_matches()).table_["item"][0]
     'Ayr'
     """
     return _read_shipped("matches")
@@ -229,8 +229,8 @@ def load_orders() -> "DataFrame":
     Examples
     --------
     >>> import rankbook as rb
-    >>> orders = rb.Orders.from_rankings(rb.datasets.load_orders())
-    >>> rb.Leaderboard().fit(orders).table_.index[0]
+    >>> board = rb.Leaderboard(columns={"form": "orders"}).fit(rb.datasets.load_orders())
+    >>> board.table_["item"][0]
     'Arusha'
     """
     return _read_shipped("orders")
@@ -254,7 +254,7 @@ def load_survival() -> "DataFrame":
     >>> import rankbook as rb
     >>> patients = rb.datasets.load_survival()
     >>> int(patients["event"].sum()), int(patients["marker"].isna().sum())
-    (96, 9)
+    (104, 11)
     """
     return _read_shipped("survival")
 

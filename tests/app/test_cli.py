@@ -15,10 +15,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-import typer
-from shell import refused, run
+from shell import done, refused, run
 from typer.testing import CliRunner
 
+import rankbook as rb
 from rankbook import __version__
 from rankbook.app.cli.main import app
 from rankbook.app.cli.reading import save_picture
@@ -891,8 +891,9 @@ class TestErrors:
         assert (
             result.exit_code == 2
             and result.stdout == ""
-            and "Error" in result.stderr
-            and "Traceback" not in result.stderr
+            and result.stderr.startswith("rankbook: error: ")
+            and result.stderr.count("\n") == 1
+            and "--help." in result.stderr
         )
 
     def test_a_bug_keeps_its_traceback(self, monkeypatch):
@@ -1021,16 +1022,90 @@ def test_completion(typed, offered):
 
 
 def test_the_help_of_a_command_has_examples_that_it_understands():
-    from rankbook.app.cli.main import EXAMPLES
+    from rankbook.app.cli.main import COMMANDS, EXAMPLES, load
 
-    commands = typer.main.get_command(app).commands
-    for function, lines in EXAMPLES.items():
-        name = function.__name__
+    assert list(COMMANDS) == list(EXAMPLES)
+    for name, lines in EXAMPLES.items():
         text = run(name, "--help").stdout
+        assert COMMANDS[name][1] == text.splitlines()[2].strip()  # the line of rankbook --help
         for line in lines:
             program, command, *words = line.split()
             assert line in text and (program, command) == ("rankbook", name)
-            commands[name].make_context(name, words, resilient_parsing=False)
+            load(name).make_context(name, words, resilient_parsing=False)
+
+
+def test_the_first_example_of_each_command_runs(workplace):
+    """They need nothing but the package, and the files of those before them."""
+    from rankbook.app.cli.main import EXAMPLES
+
+    for name, (line, *_) in EXAMPLES.items():
+        if name not in ("check", "warm-up"):  # these two take minutes
+            done(*line.split()[1:])
+
+
+@pytest.mark.parametrize("short, long", [("-h", "--help"), ("-V", "--version")])
+def test_short_names(short, long):
+    assert done(short) == done(long)
+    if short == "-h":
+        assert done("rank", short) == done("rank", long) and "https://" in done(short)
+
+
+def test_the_help_calls_values_and_arguments_plainly():
+    """Types of Python, which typer shows by default, are not among them."""
+    from rankbook.app.cli.main import COMMANDS
+
+    for name in COMMANDS:
+        text = done(name, "-h")
+        assert not re.search(r"<\w+>|\b(TEXT|FLOAT|INTEGER|PATH)\b|[{}]", text), name
+        assert "-q, --quiet" in text
+    assert "Usage: rankbook predict [OPTIONS] MODEL DATA...\n" in done("predict", "-h")
+
+
+class TestQuiet:
+    def test_no_notes(self, workplace):
+        Path("votes.csv").write_text("a,b,winner\nx,y,x\ny,z,z\n")
+        loud, quiet = run("rank", "votes.csv"), run("rank", "votes.csv", "-q")
+        assert "rankbook: note: " in loud.stderr and quiet.stderr == ""
+        assert loud.stdout == quiet.stdout
+        assert "rankbook: note: " in run("rank", "votes.csv").stderr  # only that call
+
+    def test_errors_are_printed(self):
+        assert "there is no such file" in refused("rank", "gone.csv", "--quiet")
+
+
+def test_the_output_has_one_name_in_every_command(workplace):
+    done("fit", "clicks", "--target", "click", "--drop", "hotel", "-q", "--output", "a")
+    for name in ("-o", "--out"):
+        done("fit", "clicks", "--target", "click", "--drop", "hotel", "-q", name, "b")
+        assert Path("a").read_bytes() == Path("b").read_bytes()
+
+
+class TestTables:
+    """The tables that come with the package, by their names."""
+
+    @pytest.mark.parametrize("name", ["votes", "matches"])
+    def test_a_name_is_the_file(self, name):
+        file = Path(rb.__file__).parent / "data" / "tables" / f"{name}.csv"
+        assert done("rank", name) == done("rank", file)
+
+    def test_an_output_of_that_name_is_a_file_here(self, workplace):
+        file = Path(rb.__file__).parent / "data" / "tables" / "votes.csv"
+        before = file.read_bytes()
+        done("fit", "clicks", "--target", "click", "--drop", "hotel", "-q", "-o", "votes")
+        assert Path("votes").exists() and file.read_bytes() == before
+
+    def test_the_list_says_what_each_needs(self, monkeypatch):
+        monkeypatch.delenv("RANKBOOK_DATA", raising=False)
+        lines = done("datasets").splitlines()
+        assert any(re.match("votes +ready +360 votes", line) for line in lines)
+        assert any(re.match("mq2008 +by hand ", line) for line in lines)
+        assert json.loads(done("datasets", "--json"))["clicks"] == "ready"
+
+    def test_a_description_says_the_truth(self):
+        text = done("datasets", "votes")
+        assert "360 rows: winner, loser, tie, judge" in text and "Ash 1.5" in text
+        facts = json.loads(done("datasets", "survival", "--json"))
+        assert facts["rows"] == 200 and facts["columns"][:2] == ["days", "event"]
 
 
 # In a process of its own, as users run it
@@ -1142,7 +1217,7 @@ def test_a_read_only_model_is_not_replaced():
     Path("m").write_text("old")
     Path("m").chmod(0o444)
     said = refused("fit", "cancer", "--out", "m")
-    assert "--out is 'm', a read-only file; delete it or make it writable." in said
+    assert "--output is 'm', a read-only file; delete it or make it writable." in said
     assert Path("m").read_text() == "old"
 
 

@@ -412,7 +412,7 @@ class TestPreferencesOfParts:
             ),
             (["--validation", "gone.csv"], "--validation is 'gone.csv': there is no such file"),
             (["--test", "items.csv"], "items.csv has the columns"),
-            (["--save", "pairs.csv"], "--save is 'pairs.csv', which another argument names, too"),
+            (["--save", "pairs.csv"], "--output is 'pairs.csv', which another argument names, too"),
             (["--weight", "votes"], "votes"),
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) else "",

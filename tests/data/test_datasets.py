@@ -13,6 +13,8 @@ from rankbook import datasets
 from rankbook.data.datasets import list_datasets, load, load_mq2008, make_mixture
 from rankbook.data.table import Dataset
 
+SHIPPED = {"clicks", "matches", "orders", "survival", "votes"}  # see test_simulated.py
+
 
 def level_sizes(y):
     return np.unique(y, return_counts=True)[1]
@@ -103,15 +105,8 @@ class TestEmbedded:
 
 class TestNames:
     def test_list(self):
-        assert list_datasets() == [
-            "auto",
-            "cancer",
-            "diabetes",
-            "digits",
-            "mixture",
-            "mq2008",
-            "optdigits",
-        ]
+        known = "auto cancer clicks diabetes digits matches mixture mq2008 optdigits orders"
+        assert list(list_datasets()) == [*known.split(), "survival", "votes"]
         list_datasets().clear()
         assert list_datasets()
 
@@ -245,7 +240,7 @@ class TestFiles:
             load_mq2008(fold)
 
     def test_data_are_raw_and_described(self):
-        for name in list_datasets():
+        for name in list_datasets().keys() - SHIPPED:
             data = load(name)
             assert data.description and data.source and data.licence and data.name
             assert data.description.count(". ") == 0  # one sentence

@@ -699,6 +699,10 @@ figure.subplots().plot([1, 2])
 draw = lambda: shell.display_formatter.format(figure)[0]["image/svg+xml"]
 assert draw() == draw() and "dc:date" not in draw()
 assert re.search("stroke: #0072b2", draw()) and dict(matplotlib.rcParams) != before
+shell.run_line_magic("reload_ext", "rankbook.plots.style")
+shell.run_line_magic("unload_ext", "rankbook.plots.style")
+assert dict(matplotlib.rcParams) == before
+assert "image/svg+xml" not in shell.display_formatter.format(figure)[0]
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 

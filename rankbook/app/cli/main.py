@@ -9,7 +9,8 @@ import time
 from _thread import start_new_thread
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import fields, is_dataclass
-from functools import partial, wraps
+from functools import cache, partial, wraps
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -18,15 +19,8 @@ from typer.models import OptionInfo
 
 from rankbook.base.progress import interruptible
 
-from .commands import check, convert, datasets, info, new_solver, solvers, warm_up
-from .fit import fit
 from .options import Explain, Quiet
-from .path import path
-from .predict_evaluate import compare, evaluate, predict
-from .rank import rank
-from .reading import spoken_roles
 from .report import LOG, say
-from .select import select
 from .words import error_in_words
 
 DOCUMENTATION = "https://rankbook.github.io/rankbook"
@@ -39,8 +33,9 @@ class Refusal(typer.BadParameter):
     def show(self, file=None):
         """Print the line."""
         where = "rankbook" if self.ctx is None else self.ctx.command_path
-        text = f"{self.message.rstrip('.')}. See {where} --help."
-        say(f"rankbook: error: {' '.join(text.split())}", err=True)
+        said = " ".join(self.message.split())
+        stop = "" if said.endswith((".", "?")) else "."
+        say(f"rankbook: error: {said}{stop} See {where} --help.", err=True)
 
 
 @contextmanager
@@ -56,6 +51,19 @@ def in_one_line():
 
 class Commands(TyperGroup):
     """The command and its subcommands."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.commands = dict.fromkeys(COMMANDS)
+
+    def get_command(self, ctx, name):
+        """Return a subcommand, whose module is imported only now."""
+        return load(name) if name in COMMANDS else None
+
+    def format_commands(self, ctx, formatter):
+        """Write the list of subcommands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
     def make_context(self, *args, **options):
         """Read the arguments before the subcommand."""
@@ -118,7 +126,8 @@ VERSION = typer.Option(
 def options(ctx: typer.Context, version: Annotated[bool, VERSION] = False):
     """Options before a command; without a command, print the help."""
     if ctx.invoked_subcommand is None:
-        typer.echo(ctx.get_help())
+        typer.echo(ctx.get_help(), err=True)
+        raise typer.Exit(2)
 
 
 @contextmanager
@@ -132,7 +141,7 @@ def silence():
         LOG.setLevel(level)
 
 
-OF_TABLES = (select, fit, predict, evaluate, compare, rank, path, convert)
+OF_TABLES = ("select", "fit", "predict", "evaluate", "compare", "rank", "path", "convert")
 CANNOT = "cannot solve this problem: "  # start of a message that refuses a problem
 
 
@@ -149,7 +158,7 @@ def one_line_errors(command):
             parameters += inspect.signature(parameter.annotation).parameters.values()
         else:
             parameters.append(parameter)
-    more = dict(explain=Explain) if command in OF_TABLES else {}
+    more = dict(explain=Explain) if command.__name__ in OF_TABLES else {}
     for name, hint in dict(more, quiet=Quiet).items():
         one = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False)
         parameters.append(one.replace(annotation=hint))
@@ -165,8 +174,7 @@ def one_line_errors(command):
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         try:
             with silence() if quiet else nullcontext():
-                with spoken_roles() if explain else nullcontext():
-                    return work(**given)
+                return explained(work, given) if explain else work(**given)
         except BrokenPipeError:
             raise  # the reader of the output has stopped; Typer exits silently
         except MemoryError as error:
@@ -185,6 +193,14 @@ def one_line_errors(command):
     run.__signature__ = inspect.Signature([each.replace(kind=keyword) for each in parameters])
     run.__annotations__ = hints
     return run
+
+
+def explained(work, given):
+    """Call a command, and print what each column of a table is used as."""
+    from .reading import spoken_roles
+
+    with spoken_roles():
+        return work(**given)
 
 
 def _fail(error, spoken, *advice):
@@ -206,7 +222,7 @@ def _fail(error, spoken, *advice):
 
 
 EXAMPLES = {  # the first one of each command runs in the order of the commands
-    select: (
+    "select": (
         "rankbook select cancer -o cancer.rankbook",
         "rankbook select cars.csv --target mpg --drop name --kernel linear",
         "rankbook select clicks.csv --target click --qid session --drop position"
@@ -215,7 +231,7 @@ EXAMPLES = {  # the first one of each command runs in the order of the commands
         "rankbook select survival --time days --event event --qid clinic --impute --kernel linear",
         "rankbook select train.txt --validation vali.txt --test test.txt --kernel linear",
     ),
-    fit: (
+    "fit": (
         "rankbook fit clicks --target click --qid session --drop rank,hotel --kernel linear"
         " -o clicks.rankbook",
         "rankbook fit cars.csv --target mpg --name name -o cars.rankbook",
@@ -227,21 +243,21 @@ EXAMPLES = {  # the first one of each command runs in the order of the commands
         " --loss plackett-luce -o m.rankbook",
         "rankbook fit 'logs/*.parquet' --target grade --lam 1000 -o logs.rankbook",
     ),
-    predict: (
+    "predict": (
         "rankbook predict cancer.rankbook cancer --ranked -o ranked.csv",
         "rankbook predict cars.rankbook new.csv --name name --ranked",
         "rankbook predict letor.rankbook test.txt -o run.trec",
     ),
-    evaluate: (
+    "evaluate": (
         "rankbook evaluate clicks.rankbook clicks",
         "rankbook evaluate cars.rankbook new.csv --target mpg",
         "rankbook evaluate m.rankbook items.csv --preferences votes.csv --weight votes",
     ),
-    compare: (
+    "compare": (
         "rankbook compare clicks.rankbook clicks.rankbook clicks --metric ndcg@3",
         "rankbook compare a.rankbook b.rankbook new.letor --metric ndcg@5",
     ),
-    rank: (
+    "rank": (
         "rankbook rank votes --intervals",
         "rankbook rank matches --column home_advantage=yes --ties davidson",
         "rankbook rank orders --form orders --intervals",
@@ -249,28 +265,51 @@ EXAMPLES = {  # the first one of each command runs in the order of the commands
         "rankbook rank arena.csv --lam 1 --intervals --method bootstrap --unit judge",
         "rankbook rank arena.csv --column pair_features=len_a-len_b --scale elo -o ranks.md",
     ),
-    path: (
+    "path": (
         "rankbook path clicks --target click --qid session --drop rank,hotel --kernel linear"
         " -o events.csv",
         "rankbook path train.txt --validation vali.txt --kernel linear",
     ),
-    convert: (
+    "convert": (
         "rankbook convert cancer cancer.svm",
         "rankbook convert train.txt train.parquet",
     ),
-    datasets: ("rankbook datasets", "rankbook datasets votes"),
-    info: ("rankbook info clicks.rankbook", "rankbook info clicks.rankbook --json"),
-    check: ("rankbook check newton", "rankbook check my-solver --option tol=1e-8"),
-    new_solver: ("rankbook new-solver my-solver",),
-    solvers: ("rankbook solvers", "rankbook solvers path"),
-    warm_up: ("rankbook warm-up --jobs 2",),
+    "datasets": ("rankbook datasets", "rankbook datasets votes"),
+    "info": ("rankbook info clicks.rankbook", "rankbook info clicks.rankbook --json"),
+    "check": ("rankbook check newton", "rankbook check my-solver --option tol=1e-8"),
+    "new-solver": ("rankbook new-solver my-solver",),
+    "solvers": ("rankbook solvers", "rankbook solvers path"),
+    "warm-up": ("rankbook warm-up --jobs 2",),
 }
-COMMANDS = (*OF_TABLES, datasets)
-COMMANDS += (info, check, new_solver, solvers, warm_up)
-for command in COMMANDS:
+COMMANDS = {  # the module of each, and the first line of its help
+    "select": ("select", "Choose lambda on validation data, and certify the solution."),
+    "fit": ("fit", "Fit a ranker for one value of lambda and save it."),
+    "predict": ("predict_evaluate", "Score items, or compare pairs of items, with a saved model."),
+    "evaluate": ("predict_evaluate", "Evaluate a model or a table of scores on labelled data."),
+    "compare": ("predict_evaluate", "Compare two rankers by paired tests."),
+    "rank": ("rank", "Rank items from votes, matches or orders, without features."),
+    "path": ("path", "Compute the regularization path of the ranking SVM."),
+    "convert": ("commands", "Convert data between CSV, Parquet and SVMlight/LETOR."),
+    "datasets": ("commands", "List the built-in data sets, or describe one."),
+    "info": ("commands", "Describe a saved model or path."),
+    "check": ("commands", "Test a solver on degenerate data."),
+    "new-solver": ("commands", "Create the files of a new solver plugin."),
+    "solvers": ("commands", "List the installed solvers, or import and describe one."),
+    "warm-up": ("commands", "Compile the code that first calls need."),
+}
+
+
+@cache
+def load(name):
+    """Return a subcommand."""
+    home = import_module(f".{COMMANDS[name][0]}", __package__)
     # \b keeps the lines as they are
-    shown = "\n\n".join(f"\b\n{line}" for line in ("Examples:", *EXAMPLES[command]))
-    app.command(cls=Command, epilog=shown)(one_line_errors(command))
+    shown = "\n\n".join(f"\b\n{line}" for line in ("Examples:", *EXAMPLES[name]))
+    one = typer.Typer(rich_markup_mode=None, add_completion=False)
+    one.command(name, cls=Command, epilog=shown)(
+        one_line_errors(getattr(home, name.replace("-", "_")))
+    )
+    return typer.main.get_command(one)
 
 
 SIGNALS = []  # numbers of the signals received

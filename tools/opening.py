@@ -1,0 +1,107 @@
+"""The first cell of code of every notebook, which tools/sync.py writes.
+
+A notebook that runs alone, for example in Colab, has no package, no optional packages and no tables
+beside it. The cell installs the packages that are missing, the package itself from the repository
+until the first release, and reads the tables from there.
+"""
+
+import re
+from configparser import ConfigParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME = "opening"  # id of the cell
+parser = ConfigParser(delimiters=["="])
+parser.read(ROOT / "settings.ini", encoding="utf-8")
+SETTINGS = parser["DEFAULT"]
+REPOSITORY = f"git+{SETTINGS['git_url']}"
+RAW = SETTINGS["git_url"].replace("//github.com/", "//raw.githubusercontent.com/")
+RAW += f"/{SETTINGS['branch']}/"
+DOWNLOADED = re.compile(r'load(\("|_)(auto|diabetes|optdigits)\b|datasets\.load\(name\)')
+
+
+def requirements():
+    """The requirement of each module that an extra brings."""
+    found = {}
+    for key in SETTINGS:
+        for requirement in SETTINGS[key].split() if key.endswith("_requirements") else ():
+            name = re.match(r"[\w-]+", requirement)[0]
+            found.setdefault(name.replace("-", "_"), requirement)
+    own = [
+        "rankbook",
+        *SETTINGS["requirements"].split(),
+        *SETTINGS.get("all_requirements", "").split(),
+    ]
+    own = {re.match(r"\w+", each)[0] for each in own}
+    return {name: each for name, each in found.items() if name not in own}
+
+
+OPTIONAL = requirements()
+PACKAGE = "rankbook[all]" if "all_requirements" in SETTINGS else "rankbook"
+
+
+def needs(code):
+    """The modules that a notebook imports without asking whether they exist, and requirements."""
+    modules = re.findall(r"^\s*(?:import|from) (\w+)", code, re.MULTILINE)
+    modules += ["pyarrow"] * (".parquet" in code) + ["pooch"] * bool(DOWNLOADED.search(code))
+    modules = sorted({name for name in modules if f'find_spec("{name}")' not in code})
+    found = {name: OPTIONAL[name] for name in modules if name in OPTIONAL}
+    return {"rankbook": f"{PACKAGE}@{REPOSITORY}"} | found
+
+
+def tables(code, folder):
+    """The files of the repository that a notebook in this folder reads."""
+    names = dict.fromkeys(re.findall(r'"([\w./]+\.(?:csv|txt))"', code))
+    return [name for name in names if (folder / name).is_file()]
+
+
+def listed(values, opening, closing):
+    """A collection with an entry on each line, if one line is too short."""
+    one = f"{opening}{', '.join(values)}{closing}"
+    lines = "".join(f"    {value},\n" for value in values)
+    return one if len(one) < 80 else f"{opening}\n{lines}{closing}"
+
+
+def source(path, cells):
+    """The source of the first cell of code of a notebook."""
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    packages = [f'"{name}": "{each}"' for name, each in needs(code).items()]
+    text = (
+        "#| hide\n"
+        "# Install what is missing where the notebook runs alone, for example in Colab.\n"
+        "import subprocess\nimport sys\nfrom importlib.util import find_spec\n"
+    )
+    names = tables(code, path.parent)
+    if names:
+        text += "from pathlib import Path\nfrom urllib.request import urlretrieve\n"
+    text += (
+        f"\npackages = {listed(packages, '{', '}')}\n"
+        "missing = [each for name, each in packages.items() if find_spec(name) is None]\n"
+        "if missing:\n"
+        '    install = [sys.executable, "-m", "pip", "install", "--quiet"]\n'
+        "    subprocess.run([*install, *missing], check=True)\n"
+    )
+    if names:
+        names = [f'"{name}"' for name in names]
+        text += (
+            f'\nhome = "{RAW}{path.parent.relative_to(ROOT).as_posix()}/"\n'
+            f"for name in {listed(names, '[', ']')}:\n"
+            "    if not Path(name).exists():\n"
+            "        Path(name).parent.mkdir(exist_ok=True)\n"
+            "        urlretrieve(home + name, name)\n"
+        )
+    return text.removesuffix("\n")
+
+
+def open_alone(path, notebook):
+    """Put the cell before all other code of a notebook (a dict), or write it again."""
+    cells = [cell for cell in notebook["cells"] if cell.get("id") != NAME]
+    kinds = [cell["cell_type"] for cell in cells]
+    if "code" not in kinds:
+        return
+    lines = source(path, cells).splitlines(True)
+    cell = dict(cell_type="code", execution_count=None, id=NAME, metadata={}, outputs=[])
+    old = [cell for cell in notebook["cells"] if cell.get("id") == NAME]
+    cell |= dict(metadata=old[0]["metadata"] if old else {}, source=lines)
+    cells.insert(kinds.index("code"), cell)
+    notebook["cells"] = cells
