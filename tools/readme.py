@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK, README = ROOT / "nbs" / "index.ipynb", ROOT / "README.md"
 NOTE = "<!-- Written by tools/readme.py from nbs/index.ipynb: edit the notebook, not this file. -->"
-SITE = "site"  # the tag of what is shown there only
+LEFT_OUT = {"site", "remove-cell"}  # tags of what the site shows alone, and of what it hides
 LINK = re.compile(r"(\]\(|(?:src|href)=\")([^)\s\"]+)")
 FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
@@ -72,7 +72,7 @@ def readme():
     """The whole of README.md."""
     parts = [NOTE]
     for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
-        if SITE in cell["metadata"].get("tags", []):
+        if LEFT_OUT.intersection(cell["metadata"].get("tags", [])):
             continue
         parts += (
             [prose("".join(cell["source"]).strip())]

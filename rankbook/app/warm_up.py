@@ -11,6 +11,7 @@ from io import StringIO
 import numpy as np
 
 from ..base.jit import cache_folder, cache_root
+from ..base.progress import progress_bar
 
 
 def example():
@@ -104,13 +105,15 @@ def run_step(number):
         STEPS[number]()
 
 
-def warm_up(n_jobs=-1):
+def warm_up(n_jobs=-1, progress=False):
     """Compile the code that first calls need and keep it on disk.
 
     Parameters
     ----------
     n_jobs : int
         Number of processes; -1: one for each core.
+    progress : bool, default False
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -131,5 +134,10 @@ def warm_up(n_jobs=-1):
             "your own."
         )
     before = len(list(folder.glob("*.nbc")))
-    Parallel(n_jobs=n_jobs, batch_size=1)(delayed(run_step)(i) for i in range(len(STEPS)))
+    steps = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator")(
+        delayed(run_step)(i) for i in range(len(STEPS))
+    )
+    with progress_bar(progress, "steps") as show:
+        for done, _ in enumerate(steps, start=1):
+            show(done, "compiled")
     return len(list(folder.glob("*.nbc"))) - before

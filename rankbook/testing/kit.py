@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import ArgumentError
+from ..base.progress import progress_bar
 from ..base.tables import as_html, as_text
 from ..base.types import SolverLike
 from ..base.validation import as_positive
@@ -262,6 +263,7 @@ def check_solver(
     expected_failed_checks: Mapping[str, str] | None = None,
     isolated: bool = True,
     time_limit: float = TIME_LIMIT,
+    progress: bool = False,
 ) -> CheckTable:
     """Run the checks of :data:`rankbook.testing.kit.CHECKS` on a solver.
 
@@ -276,6 +278,8 @@ def check_solver(
         counts as one failed check. The solver must be picklable.
     time_limit : float > 0, default 120.0
         Time limit of each case of a check in seconds, if isolated.
+    progress : bool, default False
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -304,14 +308,16 @@ def check_solver(
         return (run_check(name, given, options) for name in names)
 
     table = CheckTable()
-    for result in run(list(CHECKS)):
-        if result.outcome == "failed" and result.check in expected:
-            result = replace(result, outcome="expected", detail=expected[result.check])
-        table.append(result)
-        if result.check == GATE and result.outcome == "failed":
-            names = [name for name in CHECKS if name != GATE]
-            table += (CheckResult(name, "skipped", 0, f"{GATE} failed") for name in names)
-            break
+    with progress_bar(progress, "checks") as show:
+        for result in run(list(CHECKS)):
+            if result.outcome == "failed" and result.check in expected:
+                result = replace(result, outcome="expected", detail=expected[result.check])
+            table.append(result)
+            show(len(table), result.check)
+            if result.check == GATE and result.outcome == "failed":
+                names = [name for name in CHECKS if name != GATE]
+                table += (CheckResult(name, "skipped", 0, f"{GATE} failed") for name in names)
+                break
     return table
 
 

@@ -1204,6 +1204,11 @@ def test_a_real_run_on_a_terminal(terminal):
     )
 
 
+def test_checks_show_a_bar(terminal):
+    process = terminal("check", "rls")
+    assert process.read(until="checks"), process.text
+
+
 def test_ctrl_c_on_the_path_keeps_no_half_files(terminal):
     process = terminal("select", "digits", "--plot", "digits.png", "--json")
     assert process.read(until="lam(bda)? [0-9.e+]+"), process.text

@@ -21,7 +21,7 @@ from .reading import (
     refuse_two,
     spoken_warnings,
 )
-from .report import certificate_line, count, say
+from .report import certificate_line, count, say, shows_bars
 
 Output = Annotated[
     str,
@@ -207,7 +207,7 @@ def check(
     except ArgumentError as error:  # the name is an argument here
         name = "NAME" if error.argument == "solver" else error.argument
         raise error.renamed(name) from error
-    table = check_solver(asked, time_limit=time_limit)
+    table = check_solver(asked, time_limit=time_limit, progress=shows_bars())
     say(json.dumps([asdict(row) for row in table], indent=2) if as_json else str(table))
     if table.failed:
         raise typer.Exit(1)
@@ -269,5 +269,5 @@ def warm_up(
     from rankbook.base.jit import cache_folder
 
     begin = perf_counter()
-    number = warm_up(jobs or -1)
+    number = warm_up(jobs or -1, shows_bars())
     say(f"{number} functions compiled in {perf_counter() - begin:.0f} s, kept in {cache_folder()}")
