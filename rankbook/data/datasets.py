@@ -585,6 +585,8 @@ _LOADERS = {
     "votes": load_votes,
 }
 
+NAMES = tuple(_LOADERS)
+
 
 def list_datasets() -> dict[str, str]:
     """List the names that `load` accepts, in alphabetical order, and what each needs.
@@ -613,12 +615,11 @@ def _need(name):
         return "ready"
     if any(file.url is None for file in files):
         return "by hand"
-    if not find_spec("pooch"):
-        return "download with rankbook[data]"
-    import pooch
+    from platformdirs import user_cache_path  # which pooch uses, too
 
-    cache = Path(pooch.os_cache("rankbook"))
-    return "ready" if all((cache / file.path).exists() for file in files) else "download"
+    if all((user_cache_path("rankbook") / file.path).exists() for file in files):
+        return "ready"
+    return "download" if find_spec("pooch") else "download with rankbook[data]"
 
 
 def about(name):

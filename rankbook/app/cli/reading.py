@@ -192,7 +192,7 @@ def read_data(  # noqa: PLR0913 -- an option each
     ValueError
         If a column is named for built-in data, or the file cannot be read.
     """
-    from rankbook.data.datasets import list_datasets, load
+    from rankbook.data.datasets import NAMES, load
     from rankbook.data.encoding import learn_encoding, read_to_learn
     from rankbook.data.split import split
     from rankbook.data.table import (
@@ -203,9 +203,9 @@ def read_data(  # noqa: PLR0913 -- an option each
         read_table,
     )
 
-    if source not in list_datasets():
+    if source not in NAMES:
         if source != "-" and not Path(source).exists():
-            near = difflib.get_close_matches(str(source), list_datasets(), n=1)
+            near = difflib.get_close_matches(str(source), NAMES, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else "."
             raise FileNotFoundError(
                 f"DATA is {str(source)!r}: there is no such file. A pattern is accepted by "
@@ -213,7 +213,7 @@ def read_data(  # noqa: PLR0913 -- an option each
                 "built-in data."
                 if glob.has_magic(str(source))
                 else f"DATA is {str(source)!r}: there is no such file, and no built-in data set "
-                f"of this name{hint} Built in: {', '.join(list_datasets())}."
+                f"of this name{hint} Built in: {', '.join(NAMES)}."
             )
         check_file("DATA", source)
         more = dict(name=name, drop=drop, group_split=group_split)
@@ -288,7 +288,7 @@ def open_file_blocks(
     """
     from rankbook.base.limits import warn
     from rankbook.data.blocks import Blocks, CheckedBlock
-    from rankbook.data.datasets import list_datasets
+    from rankbook.data.datasets import NAMES
     from rankbook.data.encoding import learn_encoding, read_to_learn
     from rankbook.data.table import FrameReader, Roles, Source, find_roles
 
@@ -321,7 +321,7 @@ def open_file_blocks(
         return blocks_of_tables(
             open_tables(files), roles_of, exactly=features is None, whole=scored
         )
-    if source == "-" or (source not in list_datasets() and Path(source).exists()):
+    if source == "-" or (source not in NAMES and Path(source).exists()):
         check_file("DATA", source)
         table = Source(source)
         reader = FrameReader(table)
