@@ -216,9 +216,8 @@ def alone(paths):
         python = folder / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", "ipykernel"], check=True)
         kernel = ["--prefix", folder / "kernels", "--name", "alone"]
-        subprocess.run(
-            [python, "-m", "ipykernel", "install", *kernel], check=True, stdout=subprocess.DEVNULL
-        )
+        quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run([python, "-m", "ipykernel", "install", *kernel], check=True, **quiet)
         os.environ["JUPYTER_PATH"] = str(folder / "kernels" / "share" / "jupyter")
         os.environ.pop("PYTHONPATH", None)  # which may show the package
         copies = []
