@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import typer
 from shell import run
 
-from rankbook.app.cli.main import app
+from rankbook.app.cli.main import COMMANDS, load
 
 pytestmark = pytest.mark.usefixtures("workplace")
 
@@ -394,7 +393,7 @@ def test_a_wrong_call_is_one_line(files, monkeypatch, arguments, said):
 def test_a_wrong_call_with_json_is_one_line_on_stderr(files, monkeypatch):
     """One call of every command that has --json."""
     monkeypatch.chdir(files)
-    commands = typer.main.get_command(app).commands
+    commands = {name: load(name) for name in COMMANDS}
     with_json = {n for n, c in commands.items() if any("--json" in p.opts for p in c.params)}
     first = {call[0]: (call, said) for _, call, said in reversed(CALLS) if "--json" not in call}
     for name in with_json & set(first):
