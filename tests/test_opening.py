@@ -75,5 +75,5 @@ def test_it_installs_what_is_missing(opening, tmp_path, monkeypatch):
     path = ROOT / "nbs" / "book" / "survival.ipynb"
     code = opening.source(path, json.loads(path.read_text(encoding="utf-8"))["cells"])
     (installed,) = run(code, tmp_path, monkeypatch, ["rankbook", "lifelines"])["installed"]
-    assert installed[1:4] == ["-m", "pip", "install"] and len(installed) == 7
+    assert installed[1:5] == ["-m", "pip", "install", "--quiet"] and len(installed) == 7
     assert installed[5].startswith("rankbook") and installed[6].startswith("lifelines>=")

@@ -20,23 +20,26 @@ RAW += f"/{SETTINGS['branch']}/"
 DOWNLOADED = re.compile(r'load(\("|_)(auto|diabetes|optdigits)\b|datasets\.load\(name\)')
 
 
-def requirements():
-    """The requirement of each module that an extra brings."""
-    found = {}
-    for key in SETTINGS:
-        for requirement in SETTINGS[key].split() if key.endswith("_requirements") else ():
-            name = re.match(r"[\w-]+", requirement)[0]
-            found.setdefault(name.replace("-", "_"), requirement)
-    own = [
-        "rankbook",
-        *SETTINGS["requirements"].split(),
-        *SETTINGS.get("all_requirements", "").split(),
-    ]
-    own = {re.match(r"\w+", each)[0] for each in own}
-    return {name: each for name, each in found.items() if name not in own}
+def members(key):
+    """The requirements of a setting, and of the extras that it names."""
+    for each in SETTINGS.get(key, "").split():
+        if extras := re.match(r"rankbook\[(.*)\]", each):
+            for extra in extras[1].split(","):
+                yield from members(f"{extra}_requirements")
+        else:
+            yield each
 
 
-OPTIONAL = requirements()
+def by_module(*keys):
+    """The requirements of some settings, by the module that each installs."""
+    found = [each for key in keys for each in members(key)]
+    names = (re.match(r"[\w-]+", each)[0].removesuffix("-base") for each in found)
+    return dict(zip((name.replace("-", "_") for name in names), found))
+
+
+EXTRAS = [key for key in SETTINGS if key.endswith("_requirements")]
+OWN = by_module("requirements")
+OPTIONAL = {name: each for name, each in by_module(*EXTRAS).items() if name not in OWN}
 PACKAGE = "rankbook[all]" if "all_requirements" in SETTINGS else "rankbook"
 
 
