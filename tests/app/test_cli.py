@@ -1064,9 +1064,10 @@ def test_the_help_calls_values_and_arguments_plainly():
 class TestQuiet:
     def test_no_notes(self, workplace):
         Path("votes.csv").write_text("a,b,winner\nx,y,x\ny,z,z\n")
-        loud, quiet = run("rank", "votes.csv"), run("rank", "votes.csv", "-q")
-        assert "rankbook: note: " in loud.stderr and quiet.stderr == ""
-        assert loud.stdout == quiet.stdout
+        loud = run("rank", "votes.csv")
+        for quiet in (run("rank", "votes.csv", "-q"), run("--quiet", "rank", "votes.csv")):
+            assert "rankbook: note: " in loud.stderr and quiet.stderr == ""
+            assert loud.stdout == quiet.stdout
         assert "rankbook: note: " in run("rank", "votes.csv").stderr  # only that call
 
     def test_errors_are_printed(self):

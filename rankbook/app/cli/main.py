@@ -113,6 +113,17 @@ def _print_version(asked):
         raise typer.Exit
 
 
+@contextmanager
+def silence():
+    """Print no messages of the package but errors."""
+    level = LOG.level
+    LOG.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        LOG.setLevel(level)
+
+
 VERSION = typer.Option(
     "-V",
     "--version",
@@ -123,22 +134,13 @@ VERSION = typer.Option(
 
 
 @app.callback()
-def options(ctx: typer.Context, version: Annotated[bool, VERSION] = False):
+def options(ctx: typer.Context, version: Annotated[bool, VERSION] = False, quiet: Quiet = False):
     """Options before a command; without a command, print the help."""
+    if quiet:
+        ctx.with_resource(silence())
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help(), err=True)
         raise typer.Exit(2)
-
-
-@contextmanager
-def silence():
-    """Print no messages of the package but errors."""
-    level = LOG.level
-    LOG.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        LOG.setLevel(level)
 
 
 OF_TABLES = ("select", "fit", "predict", "evaluate", "compare", "rank", "path", "convert")
