@@ -327,9 +327,9 @@ drawn_board: Axes = standings.plot(k=3)
 
 needs: dict[str, str] = rb.datasets.list_datasets()
 data: rb.datasets.Dataset = rb.datasets.load("cancer")
-events: int = rb.datasets.load_survival()["event"].sum()
-tables = [rb.datasets.load_votes(), rb.datasets.load_matches(), rb.datasets.load_clicks()]
-tables.append(rb.datasets.load_orders())
+of_votes = rb.Leaderboard().fit(rb.datasets.load_votes())
+shipped = [rb.datasets.load_matches(), rb.datasets.load_clicks(), rb.datasets.load_orders()]
+n_patients: int = len(rb.datasets.load_survival())
 data = rb.datasets.make_mixture(n_per_class=20, seed=1)
 data = [rb.datasets.load_auto(), rb.datasets.load_cancer(), rb.datasets.load_diabetes()][0]
 data = [rb.datasets.load_digits(), rb.datasets.load_mixture(), rb.datasets.load_optdigits()][0]
