@@ -81,6 +81,7 @@ assert reference.certificate.is_optimal(1e-6)
 model.save("model.rankbook")
 assert np.array_equal(rb.load("model.rankbook").predict(X), model.predict(X))
 X.to_csv("items.csv", index=False)
+assert len(rb.datasets.load_votes()) == 360
 """
 PLUGIN = """
 import rankbook as rb
