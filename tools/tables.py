@@ -118,10 +118,11 @@ def clicks(rng):
 
 def orders(rng):
     """Orders of coffees by jurors, some of whom name only the first three."""
-    yield "first,second,third,fourth,fifth"
-    for _ in range(JURORS):
+    yield "ranking,item,rank"
+    for juror in range(1, JURORS + 1):
         order = shuffled(rng, BEANS)
-        yield ",".join(order[:3] + ["", ""] if rng.random() < 0.15 else order)
+        order = order[:3] if rng.random() < 0.15 else order
+        yield from (f"{juror},{name},{rank}" for rank, name in enumerate(order, start=1))
 
 
 def survival(rng):

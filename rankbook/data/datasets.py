@@ -224,13 +224,13 @@ def load_orders() -> "DataFrame":
     Returns
     -------
     DataFrame
-        Columns first, second, third, fourth and fifth, missing where a juror named three.
+        Columns ranking (the number of the juror), item and rank, from 1 for the best.
 
     Examples
     --------
     >>> import rankbook as rb
-    >>> board = rb.Leaderboard(columns={"form": "orders"}).fit(rb.datasets.load_orders())
-    >>> board.table_["item"][0]
+    >>> orders = rb.Orders.from_rankings(rb.datasets.load_orders())
+    >>> rb.Leaderboard().fit(orders).table_["item"][0]
     'Arusha'
     """
     return _read_shipped("orders")

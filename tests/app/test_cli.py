@@ -1084,7 +1084,7 @@ def test_the_output_has_one_name_in_every_command(workplace):
 class TestTables:
     """The tables that come with the package, by their names."""
 
-    @pytest.mark.parametrize("name", ["votes", "matches"])
+    @pytest.mark.parametrize("name", ["votes", "matches", "orders"])
     def test_a_name_is_the_file(self, name):
         file = Path(rb.__file__).parent / "data" / "tables" / f"{name}.csv"
         assert done("rank", name) == done("rank", file)

@@ -61,8 +61,7 @@ def inside(board, truth, share):
 
 
 def test_orders(truth):
-    board = rb.Leaderboard(columns=dict(form="orders"), intervals=True, lam=0.01)
-    board.fit(rb.datasets.load_orders())
+    board = rb.Leaderboard(intervals=True, lam=0.01).fit(rb.datasets.load_orders())
     assert inside(board, truth.BEANS, 1.0)
 
 

@@ -262,7 +262,7 @@ EXAMPLES = {  # the first one of each command runs in the order of the commands
     "rank": (
         "rankbook rank votes --intervals",
         "rankbook rank matches --column home_advantage=yes --ties davidson",
-        "rankbook rank orders --form orders --intervals",
+        "rankbook rank orders --intervals",
         "rankbook rank season.csv --form matches --intervals --level 0.9 -o table.csv",
         "rankbook rank arena.csv --lam 1 --intervals --method bootstrap --unit judge",
         "rankbook rank arena.csv --column pair_features=len_a-len_b --scale elo -o ranks.md",
