@@ -17,7 +17,7 @@ import typer
 
 from ...base.errors import ArgumentError, Assumption
 from .options import FORMATS, file_of
-from .report import note, say
+from .report import note
 from .words import text_in_words
 
 PICTURES = (".pdf", ".png", ".svg")
