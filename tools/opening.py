@@ -37,7 +37,9 @@ def by_module(*keys):
     return dict(zip((name.replace("-", "_") for name in names), found))
 
 
-EXTRAS = [key for key in SETTINGS if key.endswith("_requirements")]
+# Without the peers: notebooks show stored results of these, and do not run them.
+PEERS = "benchmarks_requirements", "peers_requirements"
+EXTRAS = [key for key in SETTINGS if key.endswith("_requirements") and key not in PEERS]
 OWN = by_module("requirements")
 OPTIONAL = {name: each for name, each in by_module(*EXTRAS).items() if name not in OWN}
 PACKAGE = "rankbook[all]" if "all_requirements" in SETTINGS else "rankbook"
