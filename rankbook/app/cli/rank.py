@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -228,7 +229,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
             raise
     if plot is not None:
         save_picture(board.plot(k=len(board.items_)).figure, plot)
-    write_report(report_file, board, notes=notes, title=f"Ranking of {matches}")
+    write_report(report_file, board, notes=notes, title=f"Ranking of {Path(matches).name}")
     if output != "-" or as_json:
         known = board.notes_
         board.notes_ = [text for text in notes if not any(each in text for each in known)] + known
