@@ -174,6 +174,9 @@ ALSO = {  # the same for a parameter of one call
     ("metrics.rank_biased_precision", "p"): {"tiny"},
     ("concordance", "tau"): {"minus", "zero", "true"} | POSITIVE,
     ("dynamic_auc", "times"): {"minus", "zero", "true", "rows"} | POSITIVE,
+    ("report", "title"): {"text", "no text", "long text"},
+    ("report", "names"): {"huge integers", "dates", "minuses"},
+    ("Report.save", "file"): {"text"},
 }
 SAID = {  # what errors call them, where that is something else
     "weight": "(query_)?weight",
@@ -522,6 +525,8 @@ CALLS = {
         metrics.interval, y_true=Y, y_score=Y, qid=QID, metric="ndcg", n_resamples=100
     ),
     "scorer": calls(metrics.scorer, metric="ndcg"),
+    "report": calls(rb.report, models=model, X=X, y=Y, qid=QID),
+    "Report.save": does(lambda: rb.report(board()), "save", file="page.html"),
     "over_blocks": calls(
         metrics.over_blocks, metric="ndcg", blocks=rb.Blocks([rb.Block(X, Y)]), model=model
     ),

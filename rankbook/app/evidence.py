@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from ..base.errors import ArgumentError
-from ..base.validation import as_vector, query_numbers
+from ..base.validation import as_array, as_ids, as_vector, query_numbers, require_kind
 from ..metrics.compare import compare, holm, interval
 from ..metrics.models import ranker_of
 from ..metrics.pairs import TIE_TOL
@@ -143,6 +143,10 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
     if preferences is not None:
         if y is not None or qid is not None:
             raise ArgumentError("preferences are given beside y or qid", "one of the two")
+        if not hasattr(X, "shape"):
+            X = as_array("X", X)
+        if np.ndim(X) != 2:
+            raise ArgumentError(f"X has shape {np.shape(X)}", "rows of items")
         prefs, y = as_preferences(preferences, X), None
     else:
         prefs = survival_target(y, qid)
@@ -156,9 +160,9 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
     n, index = prefs.n_items, index_of(X)
     if names is None:
         names = next((each for each in (prefs.items, index) if each is not None), None)
+    else:
+        as_ids("names", names, n)
     names = [f"row {i}" for i in range(n)] if names is None else list(map(str, names))
-    if len(names) != n:
-        raise ArgumentError(f"names has {len(names)} entries", f"{n}, one for each item")
     qid = None if qid is None else np.asarray(qid)
     found = Evidence(prefs, names, y, qid, X, what)
     for name, model in models.items():
@@ -240,6 +244,7 @@ def main_metric(evidence, metric):
     if metric is None and not evidence.by_query:
         return BY_QUERY[-1]
     if metric is not None:
+        require_kind("metric", metric, str)
         if is_pooled(metric):
             said = f"metric is {metric!r}, a mean over preferences"
             raise ArgumentError(said, f"a mean over queries, such as {BY_QUERY[-1]!r}")

@@ -130,7 +130,9 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
     'Leaderboard'
     """
     require_pictures("report")
-    about = dict(metric=metric, title=title, commands=list(commands), notes=list(notes), rows=[])
+    title = None if title is None else as_texts("title", [title])[0]
+    commands, notes = as_texts("commands", commands), as_texts("notes", notes)
+    about = dict(metric=metric, title=title, commands=commands, notes=notes, rows=[])
     go_on = [Html(f"Go on with {element('code', command)}") for command in commands[1:]]
     about |= dict(steps=go_on, names=None, path="")
     evidence, given = None, y is not None or preferences is not None
@@ -153,10 +155,20 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
     return Report(title, page(title, sections, foot))
 
 
+def as_texts(argument, value):
+    """Convert a sequence of texts to a list."""
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise ArgumentError(f"{argument} is {value!r}", "text")
+    return list(value)
+
+
 def as_models(models):
     """Return models as a dict from names."""
     if not isinstance(models, dict):
         given = models if isinstance(models, list | tuple) else [models]
+        if any(not hasattr(each, "predict") for each in given):
+            said = "Pass scores in a dict, whose keys are names."
+            raise ArgumentError("models has an entry without predict", "fitted models", said)
         kinds = [type(ranker_of(each)).__name__ for each in given]
         number = [f" {kinds[: i + 1].count(kind)}" for i, kind in enumerate(kinds)]
         names = [k if kinds.count(k) == 1 else k + i for k, i in zip(kinds, number)]

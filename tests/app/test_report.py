@@ -158,8 +158,12 @@ def test_wrong_calls_are_refused(models):
         rb.report(models)
     with pytest.raises(ValueError, match="models has 'a', a str; expected a model with predict"):
         rb.report(dict(a="model"), *NEW)
-    with pytest.raises(ValueError, match="names has 3 entries; expected 80, one for each item"):
-        rb.report(models["linear"], *NEW, names="abc")
+    with pytest.raises(ValueError, match=r"names has shape \(3,\); expected shape \(80,\)"):
+        rb.report(models["linear"], *NEW, names=list("abc"))
+    with pytest.raises(ValueError, match="X is None; expected an array"):
+        rb.report(models["linear"], preferences=[(1, 2)])
+    with pytest.raises(ValueError, match="models has an entry without predict"):
+        rb.report(NEW[1], *NEW)
     with pytest.raises(ValueError, match="preferences are given beside y or qid"):
         rb.report(models["linear"], *NEW, preferences=[(1, 2)])
 
