@@ -514,6 +514,9 @@ CASES = {
     ),
 }
 KEEPS_NOTHING = {
+    "Report",
+    "report",
+    "testing",
     "disagreement",
     "auc",
     "auc_bound",

@@ -422,7 +422,7 @@ SOLVES = 30  # solutions to full accuracy in the time of USUAL powers of ten of 
 CUBES = 1e9  # n^3 + FEW m: one solution of fewer takes less than a minute, except by "path" or "qp"
 OTHERS = {  # seconds of one solution and of a path
     "simplex": lambda n, m, d: (2.2e-7 * m * d, 1.8e-8 * m**1.4 * d),
-    "homotopy": lambda n, m, d: (8e-6 * m * d, 8e-6 * m * d),
+    "homotopy": lambda n, m, d: (8e-6 * m * min(n, d), 8e-6 * m * min(n, d)),
     "rls": lambda n, m, d: (1.1e-10 * n * min(n, d) ** 2, 8e-10 * n * min(n, d) ** 2),
     "sparse-rls": lambda n, m, d: (1.1e-10 * n * d**2, 1e-9 * n * d**2),
     "kronecker": lambda n, m, d: (7e-10 * n**3, 7e-10 * n**3),
