@@ -104,7 +104,8 @@ class Evidence:
         else:
             n = prefs.n_items
             sums = np.bincount(prefs.better, moved, n) + np.bincount(prefs.worse, moved, n)
-        return mean, float(np.linalg.norm(sums)), max(1, np.count_nonzero(sums) - 1)
+        freedom = max(1, np.count_nonzero(sums) - 1)
+        return mean, float(np.linalg.norm(sums) * np.sqrt(1 + 1 / freedom)), freedom
 
     def error(self, name):
         """Return the standard error of the share of a model, None for too many preferences."""

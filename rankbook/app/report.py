@@ -119,8 +119,8 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
 
     Notes
     -----
-    Intervals of metrics over queries come from the bootstrap. Shares of pairs have normal
-    intervals, for which queries are independent, or items if there is one query.
+    Intervals of metrics over queries come from the bootstrap. Shares of pairs have intervals of
+    Student's t, for which queries are independent, or items if there is one query.
 
     Examples
     --------
@@ -244,8 +244,13 @@ def answer_of_one(model, evidence, name, choice, about):
             said = f"The interval is {100 * (high - low):.0f} points wide. Four times as many"
             steps.append(f"{said} {evidence.units} would halve it.")
         what = "queries" if evidence.by_query else "items"
-        steps.append(f"Look at the worst {what}: do they lack a feature, or are labels wrong?")
-    if choice is None and getattr(ranker_of(model), "lam", None) is not None:
+        said = f"Look at the worst {what}: do they lack a feature, or are labels wrong?"
+        steps.append(
+            said if value < 1 else "Measure the model on more data, which may show errors."
+        )
+    is_selected = bool(getattr(model, "about", {}).get("rule"))  # by `rankbook select`
+    given = getattr(ranker_of(model), "lam", None) is not None
+    if choice is None and given and not is_selected:
         steps.append("lambda was not chosen by data. RankSVMCV or rankbook select chooses it.")
     return top, sure, [*steps, *about["steps"]]
 
@@ -364,14 +369,16 @@ def answer_of_board(board):
     sure = ["Sure: no other item may be first"]
     if others:
         sure = [f"Not sure: {among(others)} may be first, too"]
-    sure.append(f"{first} is first with probability {percent(board.top(1)[first])}.")
+    sure.append(f"{first} is first with a probability of about {board.top(1)[first]:.0%}.")
     sure.append(f"Intervals hold with probability {level}.")
     for other in others[:1]:
         said = "votes that connect the two."
         if board.group_[board._places("a", [first])] == board.group_[board._places("b", [other])]:
             ratio = more_data(board.compare(first, other).p_value)
             said = f"about {ratio:.1f}" if ratio <= MOST_MORE else f"more than {MOST_MORE}"
-            said += " times as many votes on the two."
+            unit = board.unit if isinstance(board.unit, str) else "unit"
+            of = "votes on the two" if board.unit is None else f"values of {unit!r}"
+            said += f" times as many {of}."
         steps.append(f"To separate {first} from {other}, collect {said}")
     if few := items.loc[items["comparisons"] < FEW, "item"].tolist():
         steps.append(f"Collect votes on {among(few)}: each has fewer than {FEW}.")
@@ -383,6 +390,7 @@ def answer_of_board(board):
 def report_of_board(board, about):
     """Return title and sections of a leaderboard."""
     rows = [*about["rows"], ("items", f"{len(board.items_):,}")]
+    rows.append(("comparisons of two items", f"{board.compared_.sum() / 2:,.6g}"))
     rows.append(("comparisons of an item", f"{board.compared_.mean():,.4g} on average"))
     rows.append(("lambda", f"{short(board.lam_)}, the precision of the prior of the scores"))
     model = {} if about["commands"] else {"board": board}

@@ -1,6 +1,7 @@
 """Sections of a report: functions from a result to HTML, empty where they do not apply."""
 
 import platform
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import pairwise
@@ -83,11 +84,20 @@ class Choice:
 
     @property
     def within(self):
-        """Ends of the lambdas whose value is within one standard error of the best, or None."""
+        """Ends of the lambdas around the choice whose values are within one standard error.
+
+        All of them are within one standard error of the best value. None without an error.
+        """
         if self.curve is None or not self.error:
             return None
-        near = np.flatnonzero(np.abs(self.curve.values - self.curve.optimum) <= self.error)
-        return float(self.curve.breaks[near[-1] + 1]), float(self.curve.breaks[near[0]])
+        high, low = self.curve.breaks[:-1], self.curve.breaks[1:]
+        far = np.abs(self.curve.values - self.curve.optimum) > self.error
+        above, below = (
+            np.flatnonzero(far & (low >= self.lam)),
+            np.flatnonzero(far & (high <= self.lam)),
+        )
+        top = low[above[-1]] if above.size else high[0]
+        return float(high[below[0]] if below.size else low[-1]), float(top)
 
 
 def choice_of(model):
@@ -108,8 +118,17 @@ def choice_of(model):
 
 
 def weights_of(model, features, X):
-    """Return features, weights and the change of the score for one standard deviation, or None."""
-    ranker = ranker_of(model)
+    """Return features, weights and the change of the score for one standard deviation, or None.
+
+    The features of a pipeline are those of its last step. The changes are None where the standard
+    deviations are unknown.
+    """
+    ranker, model = ranker_of(model), getattr(model, "best_estimator_", model)
+    if len(getattr(model, "steps", ())) > 1:
+        steps = model[:-1]
+        with suppress(AttributeError, ValueError):  # a step of a user's own has no names
+            features = steps.get_feature_names_out(features)
+        X = None if X is None else steps.transform(X)
     function = getattr(ranker, "function_", None)
     if not isinstance(function, LinearFunction) or np.ndim(function.weights) != 1:
         return None
@@ -119,12 +138,12 @@ def weights_of(model, features, X):
     given = getattr(ranker, "feature_names_in_", None) if given is None else given
     names = features if features is not None and len(features) == weights.size else given
     names = [f"x{j}" for j in range(weights.size)] if names is None else list(names)
-    effect = weights
     if hasattr(model, "centre"):  # features have standard deviation 1
-        return names, weights, effect
-    if X is not None and not hasattr(X, "tocsr") and np.shape(X)[1:] == weights.shape:
-        effect = weights * np.asarray(X, dtype=float).std(axis=0)
-    return names, weights, effect
+        return names, weights, weights
+    if X is None or hasattr(X, "tocsr") or np.shape(X)[1:] != weights.shape:
+        return names, weights, None
+    effect = weights * np.asarray(X, dtype=float).std(axis=0)
+    return names, weights, effect if np.isfinite(effect).all() else None
 
 
 def answer_section(best, sure, steps):
@@ -166,7 +185,7 @@ def choice_section(choice):
         if choice.error:
             texts[-1] = f"{texts[-1][:-1]}, with a standard error of {choice.error:.4f}."
             texts.append(
-                f"Lambdas {between(*choice.within)} reach the best value within one standard "
+                f"All lambdas {between(*choice.within)} reach the best value within one standard "
                 "error, so these data hardly tell them apart."
             )
 
@@ -248,8 +267,11 @@ def metrics_section(evidence, models, best):
         shown = table(f"Metrics of {name}" if len(models) > 1 else "Metrics", head, rows)
         parts.append(shown if name == best else folded(name, shown))
     units = evidence.units
-    number = 1 + evidence.query.max() if units == "queries" else len(evidence.names)
+    of_better = evidence.query if units == "items" else evidence.query[evidence.prefs.better]
+    number = np.unique(of_better).size if units == "queries" else len(evidence.names)
     said = f"Intervals treat {units} as independent ({number:,} of them)."
+    if units == "queries" and (rest := 1 + evidence.query.max() - number):
+        said += f" {rest:,} other queries have no preference and do not count."
     if number < FEW:
         said += f" With fewer than {FEW} {units} intervals are too short."
     return Html("".join([*parts, paragraph(said)]))
@@ -306,13 +328,14 @@ def worst_section(evidence, name, metric):
         for q in order:
             items = np.flatnonzero(number == q)
             y, s = evidence.y[items], scores[items]
-            top, best = s.argmax(), y.argmax()
+            top, best = s.argmax(), np.where(y == y.max(), s, -np.inf).argmax()
             found = f"{evidence.names[items[top]]} (grade {y[top]:g})"
             wanted = (
                 f"{evidence.names[items[best]]} (grade {y[best]:g}), at {1 + (s > s[best]).sum()}"
             )
             rows.append([str(ids[q]), found, wanted, f"{items.size}", f"{values[q]:.3f}"])
-        head = ["query", "ranked first", "a best item, and its rank", "items", name_of(metric)]
+        head = ["query", "ranked first", "first of the best items, and its rank", "items"]
+        head.append(name_of(metric))
         shown, words, caption, what = values[known], 3, "The worst queries", "queries"
         label = name_of(metric)
     elif evidence.listed:
@@ -346,14 +369,20 @@ def matter_section(model, features, X, names):
     function = getattr(ranker_of(model), "function_", None)
     if (found := weights_of(model, features, X)) is not None:
         features, weights, effect = found
-        order = np.argsort(-np.abs(effect), kind="stable")
-        largest = np.abs(effect).max(initial=0.0)
+        size = weights if effect is None else effect
+        order = np.argsort(-np.abs(size), kind="stable")
+        largest = np.abs(size).max(initial=0.0)
         rows = [
-            [features[j], length_bar(effect[j], largest), f"{effect[j]:+.4g}", f"{weights[j]:+.4g}"]
+            [features[j], length_bar(size[j], largest)]
+            + [f"{size[j]:+.4g}"] * (effect is not None)
+            + [f"{weights[j]:+.4g}"]
             for j in order
         ]
-        head = ["feature", "effect", "of one standard deviation", "weight"]
-        title = "The score changes by the effect if the feature rises by one standard deviation"
+        if effect is None:
+            head, title = ["feature", "size", "weight"], "Weights, each in the unit of its feature"
+        else:
+            head = ["feature", "effect", "of one standard deviation", "weight"]
+            title = "The score changes by the effect if the feature rises by one standard deviation"
         parts = [table(title, head, rows[:MOST_ROWS], words=2)]
         zero = int((weights == 0).sum())
         said = f"{zero} of {weights.size} weights are 0." if zero else ""

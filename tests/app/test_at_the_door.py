@@ -241,7 +241,9 @@ def test_roles_are_explained(tmp_path, monkeypatch, caplog):
     ]
     (tmp_path / "i.csv").write_text("qid,y,x,z,docid\n1,0,1,2,a\n1,1,2,3,b\n1,2,0,1,c\n")
     given = ["fit", "i.csv", "--target", "y", "--drop", "z", "-o", "m.rankbook", "--explain"]
-    said = run(*given).stderr
+    caplog.clear()
+    run(*given)
+    said = caplog.text
     assert "features: x" in said and "columns not used: z" in said
     assert [line.split()[0] for line in said.splitlines() if "its name" in line] == ["qid", "docid"]
 

@@ -324,7 +324,7 @@ class TestMeasuresOfPreferences:
         for more, said in (
             (["--metric", "ndcg@10"], "disagreement or pair_accuracy beside --preferences"),
             (["--target", "x"], "--target is 'x'; expected no value beside --preferences"),
-            (["--by-query"], "--by-query is True; expected no value beside --preferences"),
+            (["--by-query"], "--by-query is given; expected no value beside --preferences"),
         ):
             assert said in refused("evaluate", "a.csv", *given, *more)
         said = refused("compare", "a.csv", "b.csv", *given, "--metric", "ndcg@5")

@@ -9,10 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from shell import done, refused
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
 from rankbook.app.evidence import evidence_of
 from rankbook.app.page import picture, table
+from rankbook.app.sections import Choice, weights_of
 
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "build" / "site" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
@@ -274,3 +278,35 @@ def test_a_browser_shows_it_wide_and_narrow(browser, pages, tmp_path, kind, sche
         assert found == []
     context.close()
     assert faults == []
+
+
+def test_effects_are_those_of_the_features_that_a_pipeline_passes_on():
+    """Features of very different units have equal effects after scaling; gaps are filled."""
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(dict(small=rng.normal(size=60), large=1000 * rng.normal(size=60)))
+    y = np.sign(X["small"] + X["large"] / 1000)
+    X.iloc[0, 0] = np.nan
+    model = make_pipeline(SimpleImputer(), StandardScaler(), rb.RankSVM(kernel="linear"))
+    names, weights, effect = weights_of(model.fit(X, y), None, X)
+    assert list(names) == ["small", "large"] and np.allclose(effect, weights)
+    assert 0.5 < effect[0] / effect[1] < 2
+    assert weights_of(model[-1], None, None)[2] is None  # not known without data
+
+
+def test_lambdas_within_an_error_are_those_around_the_choice_without_gaps():
+    path = rb.solve_path(rb.RankSVMProblem(X[:40], rb.Preferences.from_scores(Y[:40]), "linear"))
+    curve = rb.validation_curve(path, X[40:60], Y[40:60])
+    for error in np.unique(np.abs(curve.values - curve.optimum))[1:]:
+        low, high = Choice(curve.choose(), "", curve, error=error).within
+        inside = (curve.breaks[1:] >= low) & (curve.breaks[:-1] <= high)
+        assert (np.abs(curve.values - curve.optimum)[inside] <= error).all()
+        assert low <= curve.choose() <= high
+
+
+def test_queries_without_preferences_do_not_count_and_the_first_best_item_is_shown():
+    qid, y = np.repeat([1, 2, 3, 4], 3), np.array([2, 2, 0, 1, 0, 0, 0, 0, 0, 1, 1, 1])
+    scores = np.array([1.0, 3.0, 2.0, 0.0, 1.0, 2.0, *np.zeros(6)])
+    model = dict(scores=scores)
+    text = read(rb.report(model, np.zeros((12, 1)), y, qid, names=list("abcdefghijkl"))).text
+    assert "independent (2 of them)" in text and "2 other queries have no preference" in text
+    assert "b (grade 2), at 1" in text
