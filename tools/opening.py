@@ -1,8 +1,8 @@
 """The first cell of code of every notebook, which tools/sync.py writes.
 
-A notebook that runs alone, for example in Colab, has no package, no optional packages and no tables
-beside it. The cell installs the packages that are missing, the package itself from the repository
-until the first release, and reads the tables from there.
+A notebook that runs alone, for example in Colab, lacks rankbook, optional packages, and the tables
+in its folder. The cell installs the missing packages, rankbook itself from its repository until the
+first release, and downloads the tables from there.
 """
 
 import re
@@ -37,7 +37,7 @@ def by_module(*keys):
     return dict(zip((name.replace("-", "_") for name in names), found))
 
 
-# Without the peers: notebooks show stored results of these, and do not run them.
+# Notebooks show stored results of the peers and do not run them.
 PEERS = "benchmarks_requirements", "peers_requirements"
 EXTRAS = [key for key in SETTINGS if key.endswith("_requirements") and key not in PEERS]
 OWN = by_module("requirements")
@@ -46,7 +46,7 @@ PACKAGE = "rankbook[all]" if "all_requirements" in SETTINGS else "rankbook"
 
 
 def needs(code):
-    """The modules that a notebook imports without asking whether they exist, and requirements."""
+    """The requirement of each module that a notebook imports without testing for it."""
     modules = re.findall(r"^\s*(?:import|from) (\w+)", code, re.MULTILINE)
     modules += ["pyarrow"] * (".parquet" in code) + ["pooch"] * bool(DOWNLOADED.search(code))
     modules = sorted({name for name in modules if f'find_spec("{name}")' not in code})

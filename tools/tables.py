@@ -1,10 +1,10 @@
 """Simulate the small tables that come with the package.
 
     python tools/tables.py            write rankbook/data/tables/ again
-    python tools/tables.py --check    exit with 1 if a file there is not what is simulated
+    python tools/tables.py --check    exit with 1 if a file there differs from the simulation
 
-The constants are the truth behind each table; the docstrings of `rankbook.datasets` repeat them.
-Only `random.random` is used, whose numbers are the same in all versions of Python.
+The constants are the true parameters of the tables; the docstrings of `rankbook.datasets` repeat
+them. The module uses only `random.random`, whose numbers are the same in all versions of Python.
 """
 
 import sys
@@ -13,14 +13,14 @@ from math import exp, log
 from pathlib import Path
 from random import Random
 
-# Of these seeds the tables are typical: fits find the truth within their intervals.
+# With these seeds the tables are typical: intervals of fits contain the true parameters.
 SEEDS = dict(votes=10, matches=11, clicks=12, orders=13, survival=17)
 FOLDER = Path(__file__).resolve().parents[1] / "rankbook" / "data" / "tables"
 
 # Scores of items in logits, best first.
 ASSISTANTS = dict(zip("Ash Birch Cedar Elm".split(), (1.5, 1.1, 0.7, 0.3)))
 ASSISTANTS |= dict(zip("Fir Hazel Larch Maple".split(), (-0.3, -0.7, -1.1, -1.5)))
-# The factor of a judge multiplies differences of scores: Finn guesses.
+# The factor of a judge multiplies differences of scores. Finn has 0 and guesses.
 JUDGES = dict(Ada=1.6, Ben=1.3, Cleo=1.0, Dan=1.0, Eva=0.7, Finn=0.0)
 VOTE_TIES, VOTES = 0.5, 360
 
@@ -152,7 +152,7 @@ def main(arguments):
         if not arguments:
             path.write_text(text, encoding="utf-8", newline="\n")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            raise SystemExit(f"{path} is not what is simulated: run `python tools/tables.py`")
+            raise SystemExit(f"{path} differs from the simulation; run `python tools/tables.py`.")
         print(f"{path.name:13} {len(text):6,} bytes, {text.count(chr(10)) - 1} rows")
 
 

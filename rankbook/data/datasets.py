@@ -145,13 +145,14 @@ def _read_shipped(name):
 
 
 def load_votes() -> "DataFrame":
-    """Load 360 votes of six judges between the answers of eight assistants, simulated.
+    """Load 360 simulated votes of six judges on the answers of eight assistants.
 
     A judge votes by Davidson's model: the log odds of a win against a loss are the difference of
-    the scores, times the factor of the judge, and a tie is 0.5 times as likely as the geometric
-    mean of win and loss. The scores in logits are Ash 1.5, Birch 1.1, Cedar 0.7, Elm 0.3, Fir -0.3,
-    Hazel -0.7, Larch -1.1 and Maple -1.5. The factors are Ada 1.6, Ben 1.3, Cleo 1, Dan 1, Eva 0.7
-    and Finn 0, so Finn guesses and a leaderboard of all votes has smaller differences.
+    the scores, times the factor of the judge, and the probability of a tie is 0.5 times the
+    geometric mean of those of win and loss. The scores in logits are Ash 1.5, Birch 1.1, Cedar 0.7,
+    Elm 0.3, Fir -0.3, Hazel -0.7, Larch -1.1 and Maple -1.5. The factors are Ada 1.6, Ben 1.3, Cleo
+    1, Dan 1, Eva 0.7 and Finn 0, so Finn guesses and a leaderboard of all votes has smaller
+    differences.
 
     Returns
     -------
@@ -168,12 +169,13 @@ def load_votes() -> "DataFrame":
 
 
 def load_matches() -> "DataFrame":
-    """Load 112 football matches of eight clubs in two seasons, simulated.
+    """Load 112 simulated football matches of eight clubs in two seasons.
 
     Each club plays each other one at home and away. The results follow Davidson's model: the log
     odds of a home win against a home defeat are the difference of the scores plus a home advantage
-    of 0.5, and a draw is 0.8 times as likely as the geometric mean of the two. The scores in logits
-    are Ayr 1.1, Bury 0.6, Corby 0.3, Derby 0.1, Exeter -0.2, Frome -0.4, Goole -0.6 and Hull -0.9.
+    of 0.5, and the probability of a draw is 0.8 times the geometric mean of those of home win and
+    home defeat. The scores in logits are Ayr 1.1, Bury 0.6, Corby 0.3, Derby 0.1, Exeter -0.2,
+    Frome -0.4, Goole -0.6 and Hull -0.9.
 
     Returns
     -------
@@ -191,7 +193,7 @@ def load_matches() -> "DataFrame":
 
 
 def load_clicks() -> "DataFrame":
-    """Load 80 sessions of a hotel search with five results each, simulated.
+    """Load 80 simulated sessions of a hotel search with five results each.
 
     The search shows five of ten hotels in a good order: by their utility, -0.25 price (in tens of
     euros) + rating - 0.4 distance (in km), plus noise with standard deviation 1. A user examines
@@ -216,7 +218,7 @@ def load_clicks() -> "DataFrame":
 
 
 def load_orders() -> "DataFrame":
-    """Load the orders of 60 jurors who tasted five coffees, simulated.
+    """Load 60 simulated orders of five coffees, one by each juror.
 
     The orders follow the Plackett-Luce model with the scores Arusha 1.2, Boma 0.6, Cauca 0, Dipilto
     -0.4 and Embu -1.4. Some jurors name only the best three.
@@ -237,7 +239,7 @@ def load_orders() -> "DataFrame":
 
 
 def load_survival() -> "DataFrame":
-    """Load 200 patients of three clinics, followed for up to two years, simulated.
+    """Load 200 simulated patients of three clinics, followed for up to two years.
 
     The survival times follow Cox's model with a Weibull baseline of shape 1.3. The log hazard is
     0.04 (age - 60) + 0.6 marker - 0.8 treated; the hazard is multiplied by 1.6 in the clinic East
@@ -608,7 +610,7 @@ def list_datasets() -> dict[str, str]:
 
 
 def _need(name):
-    """What a data set needs before it loads."""
+    """Return what a data set needs before it loads."""
     files = [file for key, file in _FILES.items() if key.split(".")[0] == name]
     folder = os.environ.get("RANKBOOK_DATA")
     if all(folder and (Path(folder) / file.path).exists() for file in files):
@@ -623,7 +625,7 @@ def _need(name):
 
 
 def about(name):
-    """What a data set contains: one line, and for simulated tables the truth."""
+    """Describe a data set in one line, and simulated tables with their true parameters."""
     text = inspect.getdoc(_LOADERS[name]).partition("\n\nReturns\n")[0]
     return text.removeprefix("Load ").removeprefix("the ")
 
@@ -639,7 +641,7 @@ def load(name: str) -> Any:
     Returns
     -------
     Dataset or DataFrame
-        The raw data, in which features are not standardised. The tables "votes", "matches",
+        The raw data; features are not standardised. The tables "votes", "matches",
         "clicks", "orders" and "survival" are data frames of pandas.
 
     Raises

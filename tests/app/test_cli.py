@@ -1098,7 +1098,7 @@ class TestTables:
     def test_the_list_says_what_each_needs(self, monkeypatch):
         monkeypatch.delenv("RANKBOOK_DATA", raising=False)
         lines = done("datasets").splitlines()
-        assert any(re.match("votes +ready +360 votes", line) for line in lines)
+        assert any(re.match("votes +ready +360 simulated votes", line) for line in lines)
         assert any(re.match("mq2008 +by hand ", line) for line in lines)
         assert json.loads(done("datasets", "--json"))["clicks"] == "ready"
 
