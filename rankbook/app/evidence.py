@@ -42,7 +42,7 @@ class Evidence:
     y, qid : ndarrays of shape (n,), or None
     X : items, or None
     what : str
-        What these data are, in a sentence.
+        Short name of the data, such as "the test part".
     of_fit : bool
         Whether models were fitted to them.
     scores, missed : dict of ndarrays (n,) and (m,)
@@ -72,7 +72,7 @@ class Evidence:
 
     @property
     def units(self):
-        """What is independent: queries, or items if there are fewer than two queries."""
+        """Independent units: queries, or items if there are fewer than two queries."""
         return "queries" if self.query.max(initial=0) > 0 else "items"
 
     @property
@@ -87,7 +87,7 @@ class Evidence:
         return "concordance" if survival else "of the pairs in the right order"
 
     def judge(self, name, model, scores):
-        """Keep the scores of a model and what it misses."""
+        """Store the scores of a model and its loss of each preference."""
         self.scores[name] = scores
         if self.listed:
             prefs, given = of_table_or_model(model, self.prefs, scores)
@@ -95,7 +95,7 @@ class Evidence:
             self.missed[name] = miss_loss(*ends, TIE_TOL, np.abs(given).max(initial=0.0))
 
     def mean_of_pairs(self, values):
-        """Return the weighted mean of values (m,) of the preferences, its error and its freedom."""
+        """Return the weighted mean of values (m,), its standard error and degrees of freedom."""
         prefs, weight = self.prefs, self.prefs.weight / self.prefs.weight.sum()
         mean = float(weight @ values)
         moved = weight * (values - mean)
@@ -115,7 +115,7 @@ class Evidence:
         """Return the share of pairs in the right order with its interval, (value, low, high)."""
         mean, error, freedom = self.mean_of_pairs(1.0 - self.missed[name])
         reach = float(student.ppf((1 + LEVEL) / 2, freedom)) * error
-        if error <= 1e-12:  # all or none: the data have no error to measure
+        if error <= 1e-12:  # all pairs are right, or all wrong, so no error can be estimated
             return mean, np.nan, np.nan
         return mean, max(0.0, mean - reach), min(1.0, mean + reach)
 
@@ -126,7 +126,7 @@ class Evidence:
             for metric in BY_QUERY[:-1]:
                 try:
                     one = interval(self.y, self.scores[name], self.qid, metric=metric)
-                except ValueError:  # undefined for these grades, or for all queries but one
+                except ValueError:  # undefined for these grades, or defined for a single query only
                     continue
                 found.append((name_of(metric), one.value, one.low, one.high))
         if self.listed:
@@ -157,7 +157,7 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
         else:
             y = None
     if not len(prefs):
-        raise ArgumentError("y has no preference: all items of a query are equal", "at least one")
+        raise ArgumentError("y has no preference: no two items of a query differ", "at least one")
     n, index = prefs.n_items, index_of(X)
     if names is None:
         names = next((each for each in (prefs.items, index) if each is not None), None)

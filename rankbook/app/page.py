@@ -1,7 +1,7 @@
-"""Pages of HTML that load nothing: text, tables, pictures and their style.
+"""Pages of HTML that load no other files: text, tables, pictures and their style.
 
-Texts are escaped wherever they enter a page. Only :class:`Html` enters as it is, and only functions
-of this module make it from texts.
+The functions escape all text except :class:`Html`. Other modules make :class:`Html` only from parts
+that are escaped already.
 """
 
 import io
@@ -15,7 +15,7 @@ from ..base.limits import import_extra
 from ..base.tables import in_line
 from ..plots.axes import COLOURS
 
-# a page may run its own scripts and styles, and load nothing
+# a page may use its own scripts and styles, and loads no other files
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
@@ -29,7 +29,7 @@ def html(text):
 
 
 def element(name, *parts, **attributes):
-    """Make an element of HTML; a trailing underscore of an attribute is left out."""
+    """Make an element of HTML; `class_` stands for the attribute "class"."""
     said = "".join(
         f' {key.strip("_").replace("_", "-")}="{html(value)}"' for key, value in attributes.items()
     )
@@ -121,7 +121,7 @@ def picture(draw, alt, caption="", size=(4.6, 2.7)):
     style |= {"axes.prop_cycle": cycler(color=COLOURS), "axes.spines.top": False}
     style |= {"axes.spines.right": False, "text.parse_math": True}
     with matplotlib.rc_context(style), warnings.catch_warnings():
-        # letters come from the fonts of the reader
+        # the browser supplies the fonts
         warnings.filterwarnings("ignore", r"(?s)Glyph .* missing from", UserWarning)
         warnings.filterwarnings("ignore", ".*Matplotlib currently does not support", UserWarning)
         figure = Figure(figsize=size, layout="constrained")
@@ -130,7 +130,7 @@ def picture(draw, alt, caption="", size=(4.6, 2.7)):
         figure.savefig(file, format="svg", transparent=True, metadata=dict(Date=None, Creator=None))
     svg = file.getvalue()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    own = f"p{crc32(svg.encode()):08x}-"  # or parts of two pictures have the same id
+    own = f"p{crc32(svg.encode()):08x}-"  # makes ids unique on a page with several pictures
     svg = re.sub(r'\bid="', f'id="{own}', svg)
     svg = re.sub(r"(url\(#|href=\"#)", rf"\1{own}", svg)
     for i, colour in enumerate(COLOURS):

@@ -20,7 +20,16 @@ from ..metrics.models import ranker_of
 from ..paths.exact import SolutionPath
 from ..selection.curve import validation_curve
 from . import sections as part
-from .evidence import LEVEL, Evidence, comparison_rows, evidence_of, main_metric, means_of, name_of
+from .evidence import (
+    LEVEL,
+    MOST_PAIRS,
+    Evidence,
+    comparison_rows,
+    evidence_of,
+    main_metric,
+    means_of,
+    name_of,
+)
 from .fitting import chosen_model
 from .folds import FoldSelection
 from .page import Html, element, page, require_pictures
@@ -37,7 +46,7 @@ class Report:
     Attributes
     ----------
     html : str
-        The whole page. It loads nothing from elsewhere.
+        The whole page. It loads no other files.
     title : str
 
     Examples
@@ -81,8 +90,8 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
 
     The page says first which model is best, how sure this is and what to do next. It continues with
     the data, the choice of lambda, metrics with intervals, the worst queries or items by name,
-    weights, the reliability of probabilities, and the certificate, as far as they exist. It is
-    light or dark like the reader's system, and loads nothing.
+    weights, the reliability of probabilities, and the certificate, as far as they exist. It
+    follows the light or dark mode of the reader's system, and loads no other files.
 
     Parameters
     ----------
@@ -90,7 +99,7 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
         Estimators, pipelines, searches, or objects with `predict`. In a dict, whose keys are names,
         a model may also be an array of scores of the rows of X.
     X : array-like of shape (n, d), optional
-        Items that were not used in the fit. For a path, validation data, which choose lambda.
+        Items that were not used in the fit. For a path, the validation data for choosing lambda.
     y, qid : array-like of shape (n,), optional
         Their grades or survival times, and query ids.
     preferences : Preferences, Orders or pairs of names, optional
@@ -151,7 +160,7 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
         elif len(models) > 1:
             raise ArgumentError("y is None, and there are several models", "data to compare them")
         title, sections = report_of_models(models, evidence, about)
-    foot = f"Written by rankbook {version('rankbook')}. The page loads nothing from elsewhere."
+    foot = f"Written by rankbook {version('rankbook')}. The page loads no other files."
     return Report(title, page(title, sections, foot))
 
 
@@ -217,7 +226,7 @@ def interval_words(low, high):
 
 
 def more_data(p):
-    """Return how many times as many data would make a two-sided p-value 0.05."""
+    """Return how many times as many data would make p = 0.05 if the difference stays the same."""
     z = norm.isf(p / 2)
     return max(1.1, float((norm.isf((1 - LEVEL) / 2) / z) ** 2)) if z > 0 else np.inf
 
@@ -226,7 +235,8 @@ def answer_of_one(model, evidence, name, choice, about):
     """Return the three answers about one model: what it is, how sure it is, what to do next."""
     top, steps = [about.get("words") or model_words(model)], []
     if evidence is None or not evidence.listed:
-        sure = about.get("sure") or ["Not measured", "No data are given that it was not fitted to."]
+        missing = f"This needs test data with at most {MOST_PAIRS:,} preferences."
+        sure = about.get("sure") or ["Not measured", missing]
         if "sure" not in about:
             steps.append("Measure the model on data that were not used in the fit.")
     else:
@@ -234,11 +244,12 @@ def answer_of_one(model, evidence, name, choice, about):
         sure = [f"{percent(value)} {evidence.label}"]
         sure.append(f"{interval_words(low, high)}{CHANCE}. Measured on {evidence.what}.")
         if evidence.of_fit:
-            steps.append("Measure the model on rows that it was not fitted to; these are too good.")
+            said = "Measure the model on rows that it was not fitted to"
+            steps.append(f"{said}; its values on these are too good.")
         elif low <= 0.5:
             steps.append(
-                "The interval contains 50\u00a0%: these data do not show that the model is better "
-                "than chance. Use more data, other features or another kernel."
+                "The interval reaches 50\u00a0% or less, so these data do not show that the model "
+                "is better than chance. Try more data, other features or another kernel."
             )
         elif high - low > 0.1:
             said = f"The interval is {100 * (high - low):.0f} points wide. Four times as many"
@@ -251,7 +262,7 @@ def answer_of_one(model, evidence, name, choice, about):
     is_selected = bool(getattr(model, "about", {}).get("rule"))  # by `rankbook select`
     given = getattr(ranker_of(model), "lam", None) is not None
     if choice is None and given and not is_selected:
-        steps.append("lambda was not chosen by data. RankSVMCV or rankbook select chooses it.")
+        steps.append("lambda was not chosen on data. RankSVMCV and rankbook select choose it.")
     return top, sure, [*steps, *about["steps"]]
 
 
@@ -266,7 +277,7 @@ def answer_of_several(models, evidence, best, means, rows, said, about):
     )
     top = [f"{best} is {'ahead' if unsure else 'best'}", more]
     if not unsure:
-        sure = [f"Sure: it is better than {among([row['name'] for row in rows])}", about_near]
+        sure = [f"Better than {among([row['name'] for row in rows])}, p < 0.05", about_near]
         return (
             top,
             sure,
@@ -274,9 +285,9 @@ def answer_of_several(models, evidence, best, means, rows, said, about):
         )
     sure = [f"Not sure: {among(unsure)} may be as good", about_near]
     ratio = more_data(near["p"])
-    said = f"Even {MOST_MORE} times as many {evidence.units} would not decide it."
+    said = f"Even {MOST_MORE} times as many {evidence.units} would not decide this difference."
     if ratio <= MOST_MORE:
-        said = f"About {ratio:.1f} times as many {evidence.units} would decide it."
+        said = f"To decide this difference takes about {ratio:.1f} times as many {evidence.units}."
     return top, sure, [said, "Until then, take the simpler or faster model.", *about["steps"]]
 
 
@@ -286,7 +297,8 @@ def report_of_models(models, evidence, about):
     best, rows, means, of = next(iter(models)), [], {}, ""
     if len(models) > 1:
         if not evidence.listed and not evidence.by_query:
-            raise ArgumentError(f"y has {len(evidence.prefs):,} preferences", "fewer, or queries")
+            said = f"y has {len(evidence.prefs):,} preferences"
+            raise ArgumentError(said, f"at most {MOST_PAIRS:,}, or query ids")
         means = means_of(evidence, metric)
         best = max(models, key=means.get)
         rows, of = comparison_rows(evidence, best, metric), f": {best}"
@@ -340,10 +352,12 @@ def report_of_path(path, evidence, about):
         about |= dict(choice=choice, certificate=solution.certificate)
         about["words"] = f"lambda {short(solution.lam)} is best"
         about["path"] = part.path_section(path, curve, about["names"])
-        about["steps"].append("The validation data chose lambda; measure it again on other data.")
+        about["steps"].append(
+            "lambda was chosen on these data; measure the solution on other data."
+        )
         return report_of_models({"Solution": solution}, evidence, about)
     top = [f"{path.breakpoints.size:,} breakpoints", f"From lambda {short(high)} downwards."]
-    sure = ["No lambda is chosen yet", "Validation data choose one."]
+    sure = ["No lambda is chosen yet", "Validation data are needed to choose one."]
     steps = ["Add validation data: --validation FILE, or X and y in Python."]
     return about["title"], [
         ("answer", "Answer", part.answer_section(top, sure, steps)),
@@ -366,7 +380,7 @@ def answer_of_board(board):
         return top, sure, ["Add --intervals, or intervals=True, to see how sure the ranks are."]
     others = [each for each in items.loc[items["rank_low"] == 1, "item"] if each != first]
     level = f"{100 * board.settings_['level']:g}\u00a0%"
-    sure = ["Sure: no other item may be first"]
+    sure = ["No other item may be first"]
     if others:
         sure = [f"Not sure: {among(others)} may be first, too"]
     sure.append(f"{first} is first with a probability of about {board.top(1)[first]:.0%}.")
@@ -408,10 +422,10 @@ def gap_rows(data):
     """Describe the missing values of a data set."""
     fill = {} if data.encoding is None else data.encoding.fill
     shown = [
-        f"{name} by {v:.4g}" if isinstance(v, float) else f"{name} by {v}"
+        f"{name} with {v:.4g}" if isinstance(v, float) else f"{name} with {v}"
         for name, v in fill.items()
     ]
-    return [("missing values", f"filled where they are: {among(shown)}" if fill else "none")]
+    return [("missing values", f"filled: {among(shown)}" if fill else "none")]
 
 
 def of_selection(selection, about):
@@ -444,7 +458,7 @@ def of_selection(selection, about):
             label = "concordance" if data.is_survival else "of the pairs in the right order"
             said = f"{said}{CHANCE}. Measured by cross-validation."
             about["sure"] = [f"{percent(right)} {label}", said]
-            about["steps"].append("Keep some preferences for --test, which no fold has seen.")
+            about["steps"].append("Keep some preferences out of all folds, for --test.")
         about["rows"] = [*rows, *gap_rows(data)]
         return {name: model}, evidence, about
     each = "test" if "test" in selection.parts else "validation"
@@ -468,6 +482,8 @@ def of_selection(selection, about):
         f"{name}, {selection.best.path.problem.kernel.name} kernel, lambda {short(lam)}"
     )
     if each == "validation":
-        about["steps"].append("The validation part chose lambda, so pass --test with other data.")
+        about["steps"].append(
+            "lambda was chosen on the validation part, so pass --test with other data."
+        )
     about["path"] = part.path_section(selection.best.path, curve, about["names"])
     return {name: model}, evidence, about

@@ -1,4 +1,4 @@
-"""Sections of a report: functions from a result to HTML, empty where they do not apply."""
+"""Sections of a report, as HTML; a section that does not apply is empty."""
 
 import platform
 from contextlib import suppress
@@ -195,7 +195,7 @@ def choice_section(choice):
                 ax.errorbar(choice.lam, value, choice.error, color=COLOURS[1], capsize=3, lw=1)
 
         alt = f"{metric} at each lambda; the chosen lambda {short(choice.lam)} is marked"
-        shown = picture(draw, alt, "Shaded: the best lambdas. The bar is one standard error.")
+        shown = picture(draw, alt, "Shaded: the best lambdas. Bar: plus or minus a standard error.")
     else:
         lams, values = choice.grid
         order, best = np.argsort(lams), float(np.min(values))
@@ -219,8 +219,8 @@ def choice_section(choice):
         texts.append(f"gamma = {short(choice.gamma)} was chosen in the same way.")
     if choice.optimism is not None:
         texts.append(
-            "The best of many lambdas looks too good: with each fold at the lambda that the others "
-            f"choose, the value is {choice.optimism:.4f}."
+            "The best of many values tends to be too good. If the lambda of each fold is chosen on "
+            f"the other folds, the value is {choice.optimism:.4f}."
         )
     words = element("div", *map(paragraph, texts), *rows)
     return element("div", element("div", shown), words, class_="beside")
@@ -234,9 +234,9 @@ def certificate_section(certificate, model=None):
     close = f"to within {gap:.0e} of its value"
     close = "to the accuracy of the computer" if gap < 1e-14 else close
     said = (
-        f"The objective of this model is proven optimal {close}: no other function of this kind "
-        "with this lambda has a smaller one by more than that. rankbook computed the bound from "
-        "the solution alone, whichever solver found it."
+        f"The objective of this model is proven optimal {close}, among all functions with this "
+        "kernel and this lambda. rankbook computed the bound from the solution alone, whichever "
+        "solver found it."
     )
     if gap > 1e-3:
         said = (
@@ -273,7 +273,7 @@ def metrics_section(evidence, models, best):
     if units == "queries" and (rest := 1 + evidence.query.max() - number):
         said += f" {rest:,} other queries have no preference and do not count."
     if number < FEW:
-        said += f" With fewer than {FEW} {units} intervals are too short."
+        said += f" With fewer than {FEW} {units}, intervals are often too short."
     return Html("".join([*parts, paragraph(said)]))
 
 
@@ -294,7 +294,7 @@ def comparison_section(evidence, best, means, rows, metric):
             + [f"{row['p']:.2g}", wins]
         )
     head = ["model", metric, "best minus this", "95 % interval", f"± {reach:.2g}", "p-value"]
-    said = f"{best} has the highest mean. The p-values are of paired tests"
+    said = f"{best} has the highest mean. The p-values come from paired tests"
     said += ", corrected for the number of comparisons." if len(rows) > 1 else "."
     head.append(f"{unit} won : lost")
     return Html(table(f"{best} compared with each other model", head, body) + paragraph(said))
@@ -387,7 +387,7 @@ def matter_section(model, features, X, names):
         zero = int((weights == 0).sum())
         said = f"{zero} of {weights.size} weights are 0." if zero else ""
         if len(rows) > MOST_ROWS:
-            said += f" The table has the {MOST_ROWS} largest of {weights.size}."
+            said += f" The table shows the {MOST_ROWS} largest effects."
         return Html("".join(parts) + paragraph(said.strip()))
     if not isinstance(function, KernelFunction) or np.ndim(function.coef) != 1:
         return ""
@@ -395,7 +395,7 @@ def matter_section(model, features, X, names):
     order = np.argsort(-size, kind="stable")[:SHOWN]
     said = (
         f"The score of an item is a sum over {function.coef.size:,} of {function.n_items:,} "
-        "training items, each times its similarity. Items with a positive coefficient raise the "
+        "training items: coefficient times similarity. Items with a positive coefficient raise the "
         "scores of similar items."
     )
     known = names is not None and len(names) == function.n_items
@@ -418,8 +418,8 @@ def reliability_section(evidence, name, model):
     said = (
         "The interval of every bin contains the predicted probability."
         if inside.all()
-        else "In some bins the share of wins differs from the prediction beyond chance. "
-        "model.calibrate(X_val, y_val) corrects that."
+        else "In some bins the interval of the share of wins does not contain the predicted "
+        "probability. model.calibrate(X_val, y_val) may correct that."
     )
     alt = "observed share of wins for each predicted probability; correct ones are on the diagonal"
     shown = picture(
@@ -499,7 +499,7 @@ def ranks_section(board):
     if "rank_low" in board.table_:
         alt = f"rank of each item with its interval, {k} of {len(board.table_)} items"
         size = (4.6, 0.8 + 0.22 * k)
-        said = "The bar goes from the best to the worst rank that the votes allow."
+        said = "The bar goes from the best to the worst rank in the interval."
         parts.insert(1, picture(draw, alt, said, size))
     return Html("".join(parts))
 

@@ -7,7 +7,7 @@ LOG = logging.getLogger("rankbook")
 
 
 class Shown(logging.Handler):
-    """Handler that writes to stderr, unless the root logger has handlers, which get the message."""
+    """Handler that writes to stderr, unless the root logger has handlers for the message."""
 
     def emit(self, record):
         """Write one message, without characters that would control the terminal."""

@@ -97,7 +97,7 @@ def test_a_page_answers_three_questions_first(pages):
         places = [found.text.rindex(each) for each in said]
         assert places == sorted(places)
     text = read(pages["several"]).text
-    assert "linear is best" in text and "Sure: it is better than coin" in text
+    assert "linear is best" in text and "Better than coin, p < 0.05" in text
     text = read(pages["one"]).text
     assert "How lambda was chosen" in text and "proven optimal" in text and "Kendall's tau" in text
     assert "within one standard error" in text and "3 folds of the training data" in text

@@ -100,8 +100,9 @@ NAME = typer.Argument(metavar="[NAME]", help="Data set to load and describe.")
 def datasets(name: Annotated[str, NAME] = None, as_json: opt.Json = False):
     """List the built-in data sets, or describe one.
 
-    The list says which of them load now, and which need a download, the extra data, or a file of
-    yours in the folder RANKBOOK_DATA. A name replaces DATA in every command.
+    The list shows which of them load now, and which need a download, the extra rankbook[data], or a
+    file in the folder that the environment variable RANKBOOK_DATA names. In every other command, a
+    name can replace the file of data.
     """
     from rankbook.base.tables import as_text
     from rankbook.base.validation import unknown_name
@@ -134,8 +135,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 def info(file: FileName, as_json: AsJson = False):
     """Describe a saved model or path.
 
-    The description has its class, parameters, sizes and certificate, and the weights of a linear
-    model.
+    The description contains its class, parameters, sizes and certificate, and the weights of a
+    linear model.
     """
     from rankbook.estimators.saving import file_facts
 

@@ -28,7 +28,7 @@ WrongCall = typer.BadParameter.__base__  # every error of typer about the argume
 
 
 class Refusal(typer.BadParameter):
-    """An error about the arguments, in one line like all others."""
+    """Error about the arguments, printed in one line like all other errors."""
 
     def show(self, file=None):
         """Print the line."""
@@ -77,7 +77,7 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A subcommand whose help calls each argument by its `metavar`, in every version of typer."""
+    """A subcommand whose help shows each argument as its `metavar`, in every version of typer."""
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
@@ -115,7 +115,7 @@ def _print_version(asked):
 
 @contextmanager
 def silence():
-    """Print no messages of the package but errors."""
+    """Hide all messages of the package except errors."""
     level = LOG.level
     LOG.setLevel(logging.ERROR)
     try:
@@ -223,7 +223,7 @@ def _fail(error, spoken, *advice):
     raise typer.Exit(2) from None
 
 
-EXAMPLES = {  # the first one of each command runs in the order of the commands
+EXAMPLES = {  # the first of each command runs after the first ones of the commands above
     "select": (
         "rankbook select cancer -o cancer.rankbook",
         "rankbook select cars.csv --target mpg --drop name --kernel linear",

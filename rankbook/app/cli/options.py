@@ -105,7 +105,7 @@ Json = option(bool, "Print the result as JSON.", "--json")
 Explain = option(
     bool, "Print what each column of a table is used as, and why, to stderr.", "--explain"
 )
-Quiet = option(bool, "Print no notes, warnings and progress bars to stderr.", "-q", "--quiet")
+Quiet = option(bool, "Print no notes, warnings or progress bars to stderr.", "-q", "--quiet")
 
 
 ABOUT = ("target", "time", "event", "qid", "name")  # roles that a model keeps

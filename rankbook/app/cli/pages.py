@@ -10,14 +10,14 @@ from .reading import check_place
 
 Report = option(
     Path,
-    "Write a page of HTML to this file: which model is best, how sure that is, and what to do next,"
-    " with pictures and the worst queries by name.",
+    "Write a report to this .html file: which model or item is best, how sure that is, and what to"
+    " do next, with pictures and details.",
     "--report",
 )
 
 
 def check_report(file, *others):
-    """Refuse a file to which no report can be written, as :func:`check_place` does."""
+    """Refuse a file to which no report can be written; see :func:`check_place`."""
     if file is None:
         return
     from rankbook.app.page import require_pictures

@@ -28,7 +28,7 @@ from .reading import (
 from .report import left_out, note, say
 
 Model = typer.Argument(
-    metavar="MODEL", help="Model saved by rankbook fit, rankbook select --save or Python."
+    metavar="MODEL", help="Model saved by rankbook fit, rankbook select or Python."
 )
 Scores = opt.option(
     str,
@@ -284,7 +284,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
         files, columns = several_files(data), dict(vars(roles))
         if report_file is not None and files is not None:
             raise ArgumentError(
-                f"--report is {str(report_file)!r}, DATA is several files", "one file"
+                f"--report is {str(report_file)!r} and DATA is several files", "one file"
             )
         if asked is not None:
             refuse = {key: columns[key] for key in ("target", "time", "event")}
@@ -353,7 +353,7 @@ def reliability_lines(rows):
 
 
 First = typer.Argument(metavar="A", help="Saved model, or table of scores.")
-Second = typer.Argument(metavar="B", help="The one to compare with, of the same kinds.")
+Second = typer.Argument(metavar="B", help="Saved model, or table of scores, to compare with A.")
 Metric = opt.option(
     str,
     "Metric to compare, a mean over queries: ndcg@10 (default), ndcg@K, average_precision, ..."
@@ -382,7 +382,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
 ):
     """Compare two rankers by paired tests.
 
-    The tests compare the two query by query. With --preferences they compare them preference by
+    The tests compare A and B query by query. With --preferences they compare preference by
     preference, as if preferences were independent.
     """
     import numpy as np

@@ -27,8 +27,8 @@ Matches = Annotated[
     str,
     typer.Argument(
         metavar="MATCHES",
-        help="File with votes, matches or orders (.csv .tsv .parquet, or PrefLib's .soc .soi .toc"
-        " .toi, optionally with .gz), or - for standard input.",
+        help="Name of a built-in table; file with votes, matches or orders (.csv .tsv .parquet, or"
+        " PrefLib's .soc .soi .toc .toi, optionally with .gz); or - for standard input.",
         show_default=False,
         callback=opt.file_of,
     ),
@@ -108,7 +108,7 @@ Date = opt.option(str, "Column of dates, for --since and --half-life.", metavar=
 Since = opt.option(str, "Leave out votes before this date.", metavar="DATE")
 HalfLife = opt.option(
     str,
-    "Age in which the weight of a vote halves, such as 90d, counted from the latest vote.",
+    "Age at which a vote has half its weight, such as 90d, counted from the latest vote.",
     metavar="AGE",
 )
 MinVotes = opt.option(

@@ -137,8 +137,8 @@ def select(  # noqa: PLR0913 -- an option of the command each
     The command searches the whole range of lambda for the value that ranks the validation set best.
     It splits DATA at random into training, validation and test sets, unless you pass files. For
     preferences and survival times without a validation file, it uses five-fold cross-validation.
-    The duality gap proves that the chosen solution is optimal. For an L1 penalty or monotonicity
-    constraints, use rankbook fit.
+    The duality gap bounds the distance of the chosen solution from the optimum. For an L1 penalty
+    or monotonicity constraints, use rankbook fit.
     """
     options = vars(kernel) | dict(method=method, loss=loss, rule=rule)
     options |= dict(standardize=standardize, seed=seed)
