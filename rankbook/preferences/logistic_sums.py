@@ -230,7 +230,7 @@ class LogisticPair:
     def losses(self, *layout):
         """Sum pair by pair, see :func:`logistic_loss`.
 
-        Returns sums (2, Q) of absolute values, and bounds on those of slopes.
+        Return sums (2, Q) of the absolute values of losses and of slopes, or bounds on them.
         """
         logistic_loss(*layout)
         return np.stack([layout[-1], layout[-1]])  # the slope is at most the loss
@@ -438,7 +438,7 @@ class Cells:
 
         Better items count negatively if the order is odd.
         If `pairs` (cells, cells) is given, the weights of the pairs of two cells are added to it.
-        Returns the sums (n,) times weights, and the loss of each item if `pairs` is given.
+        Return the sums (n,) times weights, and the loss of each item if `pairs` is given.
         """
         out = np.empty((2 - self.is_plain + (pairs is not None), v.size))
         weights = (v, v) if self.is_plain else (self.worse * v, self.better * v)
@@ -463,7 +463,7 @@ class Cells:
     def evaluate(self, gradient):
         """Add pairs of different blocks to minus the derivative `gradient` (n,).
 
-        Returns their loss, and bounds on its error and on the sum of the errors of the gradient.
+        Return their loss, and bounds on its error and on the sum of the errors of the gradient.
         """
         weight, i = np.zeros((self.count, self.count)), np.arange(self.count)
         slope, loss = self.sums(np.ones(self.x.size), 1, weight)
@@ -538,7 +538,7 @@ class Windows:
 def far_sums(far, scores, better, worse, edges, gradient):  # noqa: PLR0913
     """Add pairs of panels that are neither equal nor adjacent to `gradient` (n,), for one query.
 
-    `far` is as in :class:`LogisticPair`. Returns their loss, and bounds on its error and on the sum
+    `far` is as in :class:`LogisticPair`. Return their loss, and bounds on its error and on the sum
     of the errors of the gradient. O(n log n).
     """
     from .counting import merge_tree, query_losses, tree_pieces

@@ -160,7 +160,7 @@ class GroupTiles:
         return self.X[np.ix_(self.order[rows], self.order[columns])]
 
     def tile(self, rows, columns, room):
-        """The same minus the offsets of rows and columns. It may be a view of the buffer `room`."""
+        """The kernel minus the offsets of rows and columns; it may be a view of `room`."""
         K = self.raw(rows, columns, room)
         return K if self.is_rbf else K - self.offset[rows, None] - self.offset[columns]
 
@@ -191,12 +191,12 @@ class State(
     Attributes
     ----------
     item_start, pair_start, own_start, better, worse, own, kept, begin, edges, tile_of : arrays
-        Those of :class:`Groups` and :class:`GroupTiles`.
+        As in :class:`Groups` and :class:`GroupTiles`.
     weight, margin : ndarray of shape (m,)
     dual, net, scores : ndarrays of shape (m,), (n,) and (n,)
         The multipliers a, P'a, and K P'a / lam up to a constant.
     last_dual, last_net, last_scores : ndarrays
-        The same before the last extrapolation.
+        Their values before the last extrapolation.
     mean_net, mean_scores : ndarray of shape (n,)
         Running averages of net sums and scores.
     near, change, active, row, part : arrays
