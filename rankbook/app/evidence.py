@@ -147,7 +147,7 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
         if not hasattr(X, "shape"):
             X = as_array("X", X)
         if np.ndim(X) != 2:
-            raise ArgumentError(f"X has shape {np.shape(X)}", "rows of items")
+            raise ArgumentError(f"X has shape {np.shape(X)}", "an array of shape (n, d)")
         prefs, y = as_preferences(preferences, X), None
     else:
         prefs = survival_target(y, qid)
