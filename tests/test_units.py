@@ -17,7 +17,7 @@ FEW = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthC
 UNIT = st.floats(-6, 6).map(lambda power: 10.0**power)
 SEED = st.integers(0, 10**6)
 LOSSES = dict(hinge="path", squared=("newton", dict(tol=1e-12)))
-LOSSES["logistic"] = "newton", dict(tol=3e-14)
+LOSSES["logistic"] = "newton", dict(tol=1e-13)
 
 
 def items(seed):
