@@ -76,6 +76,14 @@ class Evidence:
         return "queries" if self.query.max(initial=0) > 0 else "items"
 
     @property
+    def n_units(self):
+        """Number of queries, or of items, with preferences."""
+        prefs = self.prefs
+        if self.units == "queries":
+            return np.unique(self.query[prefs.better]).size
+        return np.union1d(prefs.better, prefs.worse).size
+
+    @property
     def by_query(self):
         """Whether metrics are means over several queries of graded items."""
         return self.y is not None and self.units == "queries"
@@ -179,10 +187,14 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
 def was_fitted_to(model, X):
     """Return whether a model was fitted to exactly these items, as far as it keeps them."""
     problem = getattr(getattr(ranker_of(model), "solution_", None), "problem", None)
-    kept = getattr(problem, "X", None)
-    if not isinstance(kept, np.ndarray) or kept.shape != np.shape(X):
+    kept, given = getattr(problem, "X", None), X
+    if hasattr(model, "centre"):
+        given = model.transform(X)
+    elif len(getattr(best := getattr(model, "best_estimator_", model), "steps", ())) > 1:
+        given = best[:-1].transform(X)
+    given = np.asarray(given)
+    if not isinstance(kept, np.ndarray) or kept.shape != given.shape:
         return False
-    given = model.transform(X) if hasattr(model, "centre") else np.asarray(X)
     if given.dtype.kind not in "fiu":
         return False
     moved = kept - given  # a fit may have moved all items by the same vector
@@ -211,7 +223,9 @@ def comparison_rows(evidence, best, metric):
         d = evidence.missed[name] - evidence.missed[best]
         mean, error, freedom = evidence.mean_of_pairs(d)
         reach = float(student.ppf((1 + LEVEL) / 2, freedom)) * error
-        p = float(2 * student.sf(abs(mean) / error, freedom)) if error > 0 else 1.0
+        # all units agree: only their number, and not their error, tells how sure that is
+        certain = 0.5 ** (evidence.n_units - 1) if mean else 1.0
+        p = float(2 * student.sf(abs(mean) / error, freedom)) if error > 1e-12 else certain
         row = dict(name=name, value=evidence.share(name)[0], difference=mean, low=mean - reach)
         row |= dict(high=mean + reach, p=p, wins=int((d > 0).sum()), losses=int((d < 0).sum()))
         rows.append(row)

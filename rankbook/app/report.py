@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 from scipy.stats import t as student
+from sklearn.utils.validation import check_is_fitted
 
 from ..base.errors import ArgumentError, a_type
 from ..base.files import write_whole
@@ -146,6 +147,7 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
     about |= dict(steps=go_on, names=None, path="")
     evidence, given = None, y is not None or preferences is not None
     if isinstance(models, Leaderboard):
+        check_is_fitted(models)
         title, sections = report_of_board(models, about)
     elif isinstance(models, ModelSelection | FoldSelection):
         title, sections = report_of_models(*of_selection(models, about))
@@ -185,9 +187,11 @@ def as_models(models):
     if not models:
         raise ArgumentError("models is empty", "at least one model")
     for name, each in models.items():
-        if not hasattr(each, "predict") and np.ndim(each) != 1:
+        if isinstance(each, type) or (not hasattr(each, "predict") and np.ndim(each) != 1):
             said = f"models has {name!r}, {a_type(each)}"
             raise ArgumentError(said, "a model with predict, or scores of the rows of X")
+    if len({str(name) for name in models}) < len(models):
+        raise ArgumentError("models has names that are equal as text", "different names")
     return {str(name): each for name, each in models.items()}
 
 
@@ -225,10 +229,10 @@ def interval_words(low, high):
     return f"95\u00a0% interval {percent(low)} to {percent(high)}; " if np.isfinite(low) else ""
 
 
-def more_data(p):
-    """Return how many times as many data would make p = 0.05 if the difference stays the same."""
+def more_data(p, level=LEVEL):
+    """Return how many times as much data would give a two-sided p-value of 1 - level."""
     z = norm.isf(p / 2)
-    return max(1.1, float((norm.isf((1 - LEVEL) / 2) / z) ** 2)) if z > 0 else np.inf
+    return max(1.1, float((norm.isf((1 - level) / 2) / z) ** 2)) if z > 0 else np.inf
 
 
 def answer_of_one(model, evidence, name, choice, about):
@@ -388,7 +392,7 @@ def answer_of_board(board):
     for other in others[:1]:
         said = "votes that connect the two."
         if board.group_[board._places("a", [first])] == board.group_[board._places("b", [other])]:
-            ratio = more_data(board.compare(first, other).p_value)
+            ratio = more_data(board.compare(first, other).p_value, board.settings_["level"])
             said = f"about {ratio:.1f}" if ratio <= MOST_MORE else f"more than {MOST_MORE}"
             unit = board.unit if isinstance(board.unit, str) else "unit"
             of = "votes on the two" if board.unit is None else f"values of {unit!r}"

@@ -267,8 +267,7 @@ def metrics_section(evidence, models, best):
         shown = table(f"Metrics of {name}" if len(models) > 1 else "Metrics", head, rows)
         parts.append(shown if name == best else folded(name, shown))
     units = evidence.units
-    of_better = evidence.query if units == "items" else evidence.query[evidence.prefs.better]
-    number = np.unique(of_better).size if units == "queries" else len(evidence.names)
+    number = evidence.n_units
     said = f"Intervals treat {units} as independent ({number:,} of them)."
     if units == "queries" and (rest := 1 + evidence.query.max() - number):
         said += f" {rest:,} other queries have no preference and do not count."
@@ -304,7 +303,10 @@ def histogram(values, alt, label, what):
     """Draw the distribution of values."""
 
     def draw(ax):
-        ax.hist(values, bins=min(20, max(5, int(np.sqrt(values.size)))), color=COLOURS[5])
+        bins = min(20, max(5, int(np.sqrt(values.size))))
+        few = np.ptp(values) < 1e-9  # values that differ by rounding errors
+        reach = (values.mean() - 0.5, values.mean() + 0.5) if few else None
+        ax.hist(values, bins=bins, range=reach, color=COLOURS[5])
         ax.axvline(values.mean(), color=COLOURS[1], lw=1.5)
         ax.set(xlabel=label, ylabel=f"number of {what}")
         ax.yaxis.get_major_locator().set_params(integer=True)

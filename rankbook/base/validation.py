@@ -327,10 +327,12 @@ def as_numbers(name, value, exact=True):
     if A.dtype.kind == "c":
         raise ArgumentError(f"{name} has complex entries", "real numbers")
     accepted = "an array of real numbers"
-    if text := text_in(A):  # numpy would convert the text "1" to a number
-        if ordered_categories(value):
-            advice = f"Use the codes of {name}, or OrdinalRanker for classes."
-            raise ArgumentError(f"{name} consists of ordered categories", accepted, advice)
+    order = None if isinstance(value, np.ndarray) else ordered_categories(value)
+    text = text_in(A)  # numpy would convert the text "1" to a number
+    if order and (text or order != sorted(order)):
+        advice = f"Use the codes of {name}, or OrdinalRanker for classes."
+        raise ArgumentError(f"{name} consists of ordered categories", accepted, advice)
+    if text:
         raise _text_error(name, A, text)
     try:
         numbers = np.asarray(A, dtype=np.float64, order="C")

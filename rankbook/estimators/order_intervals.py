@@ -173,6 +173,8 @@ def determined_groups(problem, X):
     if not problem.has_weights:
         return found
     g, unit = np.random.default_rng(0).normal(size=X.shape[1]), problem.feature_units
+    if isinstance(X, np.ndarray):  # large common values would hide small differences
+        X = X - X.mean(axis=0)
     value = matvec(X, unit * (g - spanned_part(problem, g)))  # equal where differences are spanned
     size = np.abs(g).max() * matvec(abs(X), unit).max()
     order = np.argsort(value, kind="stable")
@@ -608,7 +610,11 @@ def matched_prior(known, weights, curvature):
     `known` is the number of weights that the data determine, and `curvature` the largest eigenvalue
     of their Hessian.
     """
-    most, square, used = MOST_PRIOR * curvature, weights @ weights, max(known - 2, known / 4)
+    most, square, used = (
+        MOST_PRIOR * max(0.0, curvature),
+        weights @ weights,
+        max(known - 2, known / 4),
+    )
     return float(min(most, used / square) if square > 0 else most), most
 
 

@@ -44,7 +44,9 @@ def read_levels(X, y):
     ValueError
         If there is only one class, or y is not a vector of labels.
     """
-    order = ordered_categories(y)
+    order = ordered_categories(
+        y.iloc[:, 0] if getattr(y, "shape", ())[1:] == (1,) and hasattr(y, "iloc") else y
+    )
     y = read_labels(y, X, "labels of shape (n,)")
     classes, number = as_ids("y", y, y.size, "label")
     check_classification_targets(y)

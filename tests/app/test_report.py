@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from shell import done, refused
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -310,3 +311,26 @@ def test_queries_without_preferences_do_not_count_and_the_first_best_item_is_sho
     text = read(rb.report(model, np.zeros((12, 1)), y, qid, names=list("abcdefghijkl"))).text
     assert "independent (2 of them)" in text and "2 other queries have no preference" in text
     assert "b (grade 2), at 1" in text
+
+
+def test_a_model_that_wins_every_pair_is_as_sure_as_its_number_of_items():
+    text = lambda n: (
+        read(rb.report(dict(a=np.arange(n), b=-np.arange(n)), X[:n], np.arange(n))).text
+    )
+    assert "Not sure: b may be as good" in text(3) and "p = 0.25" in text(3)
+    assert "Not sure" not in text(12)
+
+
+def test_rows_of_the_fit_are_known_behind_a_scaler_and_equal_names_are_refused():
+    model = make_pipeline(StandardScaler(), rb.RankSVM(kernel="linear")).fit(X[:80], Y[:80])
+    assert "too good" in read(rb.report(model, X[:80], Y[:80])).text
+    assert "too good" not in read(rb.report(model, *NEW)).text
+    with pytest.raises(ValueError, match="names that are equal as text"):
+        rb.report({1: Y[80:], "1": Y[80:]}, *NEW)
+    with pytest.raises(NotFittedError):
+        rb.report(rb.Leaderboard())
+
+
+def test_values_of_queries_that_differ_by_rounding_errors_have_a_picture():
+    y, qid = [3, 3, 3, 3, 0, 3], [0, 0, 0, 1, 1, 1]
+    assert rb.report(dict(a=y), np.zeros((6, 1)), y, qid)

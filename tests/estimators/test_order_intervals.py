@@ -669,3 +669,14 @@ def test_a_bootstrap_of_blocks_is_refused():
     model = rb.RankSVM(1.0, "linear", loss="logistic").fit(rb.Blocks([rb.Block(X, y)]))
     with pytest.raises(ValueError, match="bootstrap needs the training items in memory"):
         rb.order_intervals(model, X, method="bootstrap")
+
+
+def test_a_feature_that_is_constant_in_queries_and_large_joins_no_groups():
+    """For example a time in seconds: differences of it within a query are not known."""
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(6), 5)
+    time = 1.7e9 + 1e6 * rng.random(6)[qid]
+    X, y = np.c_[rng.normal(size=30), time], rng.integers(0, 3, 30)
+    model = rb.RankSVM(1.0, "linear", loss="logistic").fit(X, y, qid)
+    new = np.c_[rng.normal(size=300), 1.7e9 + 1e6 * rng.random(300)]
+    assert len(set(determined_groups(model.solution_.problem, new))) == 300

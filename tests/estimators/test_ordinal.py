@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import cross_val_score
@@ -164,3 +165,14 @@ def test_a_relation_of_duckdb_is_refused_with_what_reads_it(stars):
 
     with pytest.raises(TypeError, match="y cannot be read as an array: .*; use y.df()"):
         rb.OrdinalRanker().fit(stars[0], Relation())
+
+
+def test_declared_orders_of_numbers_and_of_a_table_with_one_column():
+    y = pd.Series(pd.Categorical([0, 1, 2, 0], categories=[2, 1, 0], ordered=True))
+    X = np.arange(4.0)[:, None]
+    with pytest.raises(ValueError, match="y consists of ordered categories"):
+        rb.RankSVM(kernel="linear").fit(X, y)
+    assert rb.OrdinalRanker(rb.RankSVM(kernel="linear")).fit(X, y).classes_.tolist() == [2, 1, 0]
+    with pytest.warns(DataConversionWarning):
+        table = rb.OrdinalRanker(rb.RankSVM(kernel="linear")).fit(X, y.to_frame())
+    assert table.classes_.tolist() == [2, 1, 0]
