@@ -39,6 +39,7 @@ from ..problems.ranksvm import (
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
 from ..registry.choice import (
+    FROM,
     MANY,
     SOLVERS,
     announce,
@@ -405,6 +406,8 @@ def worth_projecting(exact, solver, lam=None):
     solver = with_options(solver, {})[0]
     found = [p for p in compare_solvers(exact, lam) if solver in ("auto", p.solver)]
     found = [p for p in found if not p.obstacle]
+    if solver == "auto" and exact.n_items < FROM:  # where "auto" takes these only if much is saved
+        found = [p for p in found if p.solver not in MANY] or found
     alone = [p.seconds * share_at(p.solver, EXACT_GAP) for p in found]
     if not alone:
         return lambda count: True

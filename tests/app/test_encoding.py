@@ -118,8 +118,8 @@ def test_times_are_no_categories(table):
 
 def test_what_has_nothing_to_encode():
     for more, said in (
-        (["cancer", "--encode"], "--encode is True; expected no value for the built-in data"),
-        (["a.csv", "b.csv", "--impute", "--target", "y"], "--impute is True, and DATA is several"),
+        (["cancer", "--encode"], "--encode is given; expected no value for the built-in data"),
+        (["a.csv", "b.csv", "--impute", "--target", "y"], "--impute is given, and DATA is several"),
     ):
         for name in ("a.csv", "b.csv"):
             pd.DataFrame(dict(x=[1, 2], y=[0, 1])).to_csv(name, index=False)

@@ -118,7 +118,7 @@ def test_survival_times_have_no_queries_to_compare_or_list():
     write(train=0, more=1)
     done("fit", "train.csv", *TIMES, "--kernel", "linear", "-o", "m")
     assert "DATA has survival times; expected" in refused("compare", "m", "m", "train.csv")
-    assert "--by-query is True" in refused("evaluate", "m", "train.csv", "--by-query")
+    assert "--by-query is given" in refused("evaluate", "m", "train.csv", "--by-query")
     said = "--metric is 'ndcg'; expected concordance or disagreement for survival times"
     assert said in refused("evaluate", "m", "train.csv", "--metric", "ndcg")
     assert "--time is 'days'" in refused("fit", "train.csv", "more.csv", *TIMES, "-o", "x")
