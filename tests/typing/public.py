@@ -365,3 +365,11 @@ if not isinstance(spread, rb.Blocks):
 two = rb.RankSVMProblem([[0.0], [1.0]], rb.Preferences([1], [0], 2))
 rb.solve_path(two, solver="path").save("path.npz")
 any_path: rb.SolutionPath = rb.solve_path(two)
+
+checked: rb.testing.CheckTable = rb.testing.check_solver("newton", time_limit=10.0, progress=False)
+checked += rb.testing.check_loss(own)
+declared: dict[str, str] = rb.testing.expected_failed_checks(rb.RankSVM())
+
+
+@rb.testing.parametrize_with_solver_checks(["newton"], time_limit=10.0)
+def test_solver(check: object) -> None: ...
