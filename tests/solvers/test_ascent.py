@@ -33,7 +33,9 @@ def random_target(rng, n):
     if kind == 3:
         return prefs.query_weighted("equal")
     if kind == 4:
-        return rb.Preferences.from_scores(y, qid, level_weight={(4, 0): 9.0, (1, 0): 0.0})
+        pairs = [(k, l) for k, l in ((4, 0), (1, 0)) if {k, l} <= set(y.tolist())]
+        weights = dict(zip(pairs, (9.0, 0.0)))
+        return rb.Preferences.from_scores(y, qid, level_weight=weights or None)
     if kind == 5:
         return rb.Preferences.from_scores(rng.normal(size=n), qid, margin="difference")
     if kind == 6:
@@ -52,7 +54,7 @@ def random_problem(seed):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(5, 90)), int(rng.integers(1, 6))
     X = rng.normal(size=(n, d)) * rng.choice([0.3, 1.0, 3.0])
-    if rng.random() < 0.3:
+    if rng.random() < 0.3 and np.round(X).any():
         X = np.round(X)  # identical items
     name = rng.choice(list(KERNELS))
     options = KERNELS[name] | dict(loss=str(rng.choice(["hinge", "squared"])))
