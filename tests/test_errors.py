@@ -1766,7 +1766,7 @@ SOLVING = [
         "report of a word",
         lambda: rb.report("model"),
         TypeError,
-        r"^models has 'str', a str; expected a model with predict",
+        r"^models has a str; expected a model with predict",
     ),
     (
         "suggest_pairs of a number",

@@ -177,9 +177,9 @@ def as_models(models):
     """Return models as a dict from names."""
     if not isinstance(models, dict):
         given = models if isinstance(models, list | tuple) else [models]
-        if any(not hasattr(each, "predict") for each in given):
+        if bad := [each for each in given if not hasattr(each, "predict")]:
             said = "Pass scores in a dict, whose keys are names."
-            raise ArgumentError("models has an entry without predict", "fitted models", said)
+            raise ArgumentError(f"models has {a_type(bad[0])}", "a model with predict", said)
         kinds = [type(ranker_of(each)).__name__ for each in given]
         number = [f" {kinds[: i + 1].count(kind)}" for i, kind in enumerate(kinds)]
         names = [k if kinds.count(k) == 1 else k + i for k, i in zip(kinds, number)]

@@ -149,8 +149,7 @@ INSIDE = ContextVar("INSIDE", default=False)  # whether this code is part of a p
 
 @lru_cache
 def blas_libraries():
-    """The BLAS libraries of numpy and scipy."""
-    import scipy.linalg  # noqa: F401 -- which loads a library of its own
+    """The loaded BLAS libraries."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
@@ -162,34 +161,6 @@ def in_main_thread():
 
 
 OUTSIDE = ContextVar("OUTSIDE", default=None)  # threads of BLAS outside of `on_one_blas_thread`
-
-
-class OneBlasThread:
-    """Limits BLAS to one thread while any computation asks for it.
-
-    A computation that Ctrl-C gave up may end after a later one has begun. The number of threads
-    before the first is restored when the last has ended.
-    """
-
-    def __init__(self):
-        self.lock, self.count, self.outside, self.limit = threading.Lock(), 0, (), None
-
-    def __enter__(self):
-        with self.lock:
-            if self.count == 0:
-                self.outside = [library["num_threads"] for library in blas_libraries().info()]
-                self.limit = blas_libraries().limit(limits=1)
-            self.count += 1
-            return self.outside
-
-    def __exit__(self, *_):
-        with self.lock:
-            self.count -= 1
-            if self.count == 0:
-                self.limit.restore_original_limits()
-
-
-ONE_BLAS_THREAD = OneBlasThread()
 
 
 def on_one_blas_thread(function):
@@ -204,12 +175,12 @@ def on_one_blas_thread(function):
     def call(*args, **options):
         if OUTSIDE.get() or not in_main_thread():
             return function(*args, **options)
-        with ONE_BLAS_THREAD as outside:
-            token = OUTSIDE.set(outside)
-            try:
+        token = OUTSIDE.set([library["num_threads"] for library in blas_libraries().info()])
+        try:
+            with blas_libraries().limit(limits=1):
                 return function(*args, **options)
-            finally:
-                OUTSIDE.reset(token)
+        finally:
+            OUTSIDE.reset(token)
 
     return call
 
@@ -274,7 +245,7 @@ def in_threads(function, pieces, seconds):
 
     token = INSIDE.set(True)
     try:
-        with ONE_BLAS_THREAD:  # the threads share the processors already
+        with blas_libraries().limit(limits=1):  # the threads share the processors already
             # Thread.start would wait forever for a thread that cannot allocate its memory. Here
             # the threads that run, this one at least, compute all pieces.
             for _ in range(count - 1):

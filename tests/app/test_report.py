@@ -167,7 +167,7 @@ def test_wrong_calls_are_refused(models):
         rb.report(models["linear"], *NEW, names=list("abc"))
     with pytest.raises(ValueError, match="X is None; expected an array"):
         rb.report(models["linear"], preferences=[(1, 2)])
-    with pytest.raises(ValueError, match="models has an entry without predict"):
+    with pytest.raises(ValueError, match="models has an? .*; expected a model with predict"):
         rb.report(NEW[1], *NEW)
     with pytest.raises(ValueError, match="preferences are given beside y or qid"):
         rb.report(models["linear"], *NEW, preferences=[(1, 2)])

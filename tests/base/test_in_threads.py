@@ -261,15 +261,3 @@ def test_blas_has_one_thread_in_a_solver_of_small_matrices():
         assert " ".join(most) == f"{n} 1 True (1, True)"
         assert said[n][1].strip() == f"{n} {n} True (1, True)"
     assert said["1"][0].split()[-1] == said["2"][0].split()[-1] == digest
-
-
-def test_a_computation_given_up_restores_the_threads_when_it_ends():
-    """Also if another one has begun and ended meanwhile, whichever order they end in."""
-    before = [library["num_threads"] for library in threads.blas_libraries().info()]
-    first = threads.ONE_BLAS_THREAD
-    first.__enter__()
-    with threads.ONE_BLAS_THREAD as outside:
-        assert outside == before
-        first.__exit__()
-        assert {library["num_threads"] for library in threads.blas_libraries().info()} == {1}
-    assert [library["num_threads"] for library in threads.blas_libraries().info()] == before

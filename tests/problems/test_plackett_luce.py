@@ -337,7 +337,7 @@ def test_solvers_are_compared_and_kernels_approximated():
     orders = rb.Orders.from_survival(time, event)
     problem = rb.RankSVMProblem(X, orders, loss="plackett-luce")
     said = {each.solver: each.obstacle for each in rb.compare_solvers(problem)}
-    assert "not predicted for loss plackett-luce" in said["newton"]
+    assert "no time is predicted for loss plackett-luce" in said["newton"]
     model = rb.RankSVM(1.0, loss="plackett-luce", approximate_kernel="auto").fit(X, orders)
     assert model.exact_certificate_.relative_gap < 0.01
 
