@@ -20,7 +20,7 @@ from typer.models import OptionInfo
 from rankbook.base.progress import interruptible
 
 from .options import Explain, Quiet
-from .report import LOG, say
+from .report import LOG, at_level, say
 from .words import error_in_words
 
 DOCUMENTATION = "https://rankbook.github.io/rankbook"
@@ -113,15 +113,9 @@ def _print_version(asked):
         raise typer.Exit
 
 
-@contextmanager
 def silence():
-    """Hide all messages of the package except errors."""
-    level = LOG.level
-    LOG.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        LOG.setLevel(level)
+    """Hide all messages of the package except errors, in a context."""
+    return at_level(LOG, logging.ERROR)
 
 
 VERSION = typer.Option(

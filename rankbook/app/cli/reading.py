@@ -17,7 +17,7 @@ import typer
 
 from ...base.errors import ArgumentError, Assumption
 from .options import FORMATS, file_of
-from .report import note
+from .report import at_level, note
 from .words import text_in_words
 
 PICTURES = (".pdf", ".png", ".svg")
@@ -366,16 +366,9 @@ def spoken_warnings(queries=True):
         yield said
 
 
-@contextmanager
 def spoken_roles():
-    """Print what each column of a table is used as, and why, to stderr."""
-    log = logging.getLogger("rankbook.tables")
-    level = log.level
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.setLevel(level)
+    """Print what each column of a table is used as, and why, to stderr, in a context."""
+    return at_level(logging.getLogger("rankbook.tables"), logging.INFO)
 
 
 def parse_gammas(text, one=False):

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from contextlib import contextmanager
 
 import typer
 
@@ -19,6 +20,17 @@ def note(text, kind="note"):
     """Print a note to stderr, unless --quiet is given."""
     if LOG.isEnabledFor(logging.WARNING):
         say(f"rankbook: {kind}: {text}", err=True)
+
+
+@contextmanager
+def at_level(log, level):
+    """Set the level of a logger for a while."""
+    before = log.level
+    log.setLevel(level)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def shows_bars():
