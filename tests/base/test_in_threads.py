@@ -22,6 +22,7 @@ from rankbook.preferences.sums import SQUARED, CountedLoss, smoothed_hinge
 from rankbook.problems import votes
 from rankbook.selection import leave_out
 from rankbook.selection.leave_out import leave_pair_out
+from rankbook.solvers.ascent import steps
 
 rng = np.random.default_rng(0)
 FREE = pytest.mark.skipif(thread_count() < 2, reason="one processor, or limits of one thread")
@@ -60,6 +61,17 @@ def pairs_left_out(n=300):
     return lambda: [leave_pair_out(path, np.array([0.1, 1.0, 1e3]))]
 
 
+def ascent(kernel, n=300):
+    X, y = rng.normal(size=(n, 3)), rng.integers(0, 5, n)
+    prefs = rb.Preferences.from_scores(y, np.arange(n) // 10)
+
+    def solution():
+        found = rb.solve(rb.RankSVMProblem(X, prefs, kernel=kernel), 1.0, "ascent")
+        return [found.coef, found.dual]
+
+    return solution
+
+
 n = 60_000
 X, Z = rng.normal(size=(1500, 3)), rng.normal(size=(400, 3))
 PLACES = {
@@ -78,6 +90,8 @@ PLACES = {
     "centred rbf matrix": lambda: [Kernel("rbf").centred_gram(X)],
     "bootstrap of a leaderboard": bootstrap(),
     "pairs left out": pairs_left_out(),
+    "ascent over groups": ascent("rbf"),
+    "ascent over groups, poly": ascent(Kernel("poly", degree=2)),
     "centred poly matrix": lambda: [Kernel("poly").centred_gram(X[:300])],
 }
 
@@ -89,6 +103,8 @@ def test_the_number_of_threads_changes_no_bit(place, monkeypatch):
     monkeypatch.setattr(threads, "WORTH", 0.0)
     monkeypatch.setattr(leave_out, "PAIRS", 1 << 16)
     monkeypatch.setattr(votes, "LONG", 0.0)
+    for name, size in dict(KEPT=50_000, PIECE=10_000, WIDE=50, ROOM=5_000, TILE=20).items():
+        monkeypatch.setattr(steps, name, size)
     begin = threads.start_new_thread
     monkeypatch.setattr(threads, "start_new_thread", lambda *a: used.add(count) or begin(*a))
     for count in (1, 2, 4):

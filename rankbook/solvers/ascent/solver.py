@@ -7,7 +7,7 @@ import numpy as np
 
 from ...base.errors import ArgumentError, a_type
 from ...base.limits import available_memory, in_words
-from ...base.progress import progress_bar
+from ...base.progress import on_one_blas_thread, progress_bar
 from ...base.validation import as_count, as_positive
 from ...problems.certificate import Solution
 from ...problems.scale import comparison_groups
@@ -40,7 +40,8 @@ class AscentSolver(Solver):
     A sweep takes O(n^2) time, the time of a product with the kernel matrix, and O(m q) for m
     preferences in queries of q items. A gap of 0.01 takes 4 sweeps if lam is the default, and more
     the smaller lam is. Tiles of the kernel matrix are kept in single precision in up to 4 GiB; the
-    others are computed in each sweep.
+    others are computed in each sweep, on several threads. The result does not depend on their
+    number.
 
     If rounding errors prevent `tol`, the solver returns its best solution, and the certificate
     gives its gap.
@@ -94,6 +95,7 @@ class AscentSolver(Solver):
             )
         return True
 
+    @on_one_blas_thread
     def prepare(self, problem):
         """A copy of this solver that keeps the tiles of a problem, for several lambdas."""
         from .steps import Groups, GroupTiles
@@ -103,6 +105,7 @@ class AscentSolver(Solver):
         made.prepared_for = problem, groups, GroupTiles(problem, groups)
         return made
 
+    @on_one_blas_thread
     def solve(self, problem, lam):
         """The solution at one lam > 0. ``info`` has the number of sweeps."""
         from .steps import GroupAscent

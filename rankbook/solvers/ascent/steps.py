@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.jit import Bundle, in_place, record
 from ...base.limits import available_memory
+from ...base.progress import in_threads
 from ...kernels.tiles import KernelTiles
 from ...problems.scale import comparison_groups
 
@@ -58,13 +59,15 @@ TILE = 128  # items of a tile, or those of one larger group
 KEPT = 1 << 30  # entries of tiles that are kept, 4 GiB
 FEW = 200  # items whose mean is subtracted from the kernel, or that show how wide it is
 MOST = 1000  # tiles in a row, up to which they are as small as that
-WIDE = 2048  # columns that are computed at a time if tiles are not kept
+WIDE = 512  # columns that are computed at a time if tiles are not kept; they stay in a cache
+ROOM = 1 << 25  # entries of these columns that are stored during a visit, 128 MiB
+PIECE = 1 << 20  # entries of kept tiles that a thread computes at a time
 
 
 class GroupTiles:
     """Kernel matrix of items in groups, in single precision.
 
-    Tiles of one triangle are kept as far as memory allows. The others are computed at each use.
+    Tiles of one triangle are kept as far as memory allows. The others are computed in each sweep.
 
     Parameters
     ----------
@@ -79,8 +82,8 @@ class GroupTiles:
         Row of tiles of each group.
     kept, begin : ndarray and ndarray of shape (t, t), int
         Entries of the tiles that are kept, and where each tile begins; -1 for the others.
-    missing : list of lists of slices
-        Columns of each row of tiles that are not kept; empty if all tiles are kept.
+    are_kept : bool
+        Whether all tiles of the triangle are kept. Those of the diagonal always are.
     own, own_start : ndarray and ndarray of shape (g + 1,), int
         Kernel matrix of each group, and where it begins.
     """
@@ -103,36 +106,47 @@ class GroupTiles:
                 edges.append(first)
         self.edges = np.array([*edges, n])
         self.tile_of = np.searchsorted(self.edges, begin[:-1], side="right") - 1
+        self.slices = [slice(*ends) for ends in pairwise(self.edges)]
         widths, sizes = np.diff(self.edges), np.diff(begin)
-        most = max(int(widths.max()) ** 2, int(sizes.max()) * WIDE)
-        self.room = np.empty(most, np.float32 if self.is_rbf else np.float64)
+        self.kind = np.float32 if self.is_rbf else np.float64
         self.offset = self.mean_kernel()
         self.keep(widths)
         self.own_start = np.r_[0, np.cumsum(sizes**2)]
         self.own = np.empty(self.own_start[-1])
+        room = np.empty(int(sizes.max()) ** 2, self.kind)
         for at, (first, end) in zip(self.own_start, pairwise(begin)):
-            block = self.tile(slice(first, end), slice(first, end), self.room)
+            block = self.tile(slice(first, end), slice(first, end), room)
             self.own[at : at + block.size] = block.ravel()
 
     def keep(self, widths):
         """Keep tiles by diagonals, so that each row of tiles keeps about the same share."""
-        T, room = widths.size, min(KEPT, available_memory() // 8)
+        T, most = widths.size, min(KEPT, available_memory() // 8)
         row, column = np.triu_indices(T)
         by_diagonal = np.argsort(column - row, kind="stable")
-        sizes, are_kept = widths[row] * widths[column], np.zeros(row.size, dtype=bool)
-        are_kept[by_diagonal] = np.cumsum(sizes[by_diagonal]) <= room
+        sizes, are_kept = widths[row] * widths[column], row == column
+        are_kept[by_diagonal] |= np.cumsum(sizes[by_diagonal]) <= most
         ends = np.cumsum(sizes * are_kept)
         self.begin = np.full((T, T), -1)
         self.begin[row, column] = np.where(are_kept, ends - sizes, -1)
         self.are_kept = bool(are_kept.all())
-        self.missing = [] if self.are_kept else [self.gaps(s) for s in range(T)]
         self.kept = np.empty(ends[-1], np.float32)
-        slices = [slice(*ends) for ends in pairwise(self.edges)]
-        for s, t in np.argwhere(self.begin >= 0):
-            place = self.kept[self.begin[s, t] :][: widths[s] * widths[t]]
-            block = self.tile(slices[s], slices[t], place if self.is_rbf else self.room)
-            if not np.shares_memory(block, place):
-                place[:] = block.ravel()
+
+        def fill(piece):
+            room = None if self.is_rbf else np.empty(int(widths.max()) ** 2)
+            for s, t in piece:
+                place = self.kept[self.begin[s, t] :][: widths[s] * widths[t]]
+                block = self.tile(self.slices[s], self.slices[t], place if room is None else room)
+                if not np.shares_memory(block, place):
+                    place[:] = block.ravel()
+
+        pieces = np.array_split(np.argwhere(self.begin >= 0), -(-ends[-1] // PIECE))
+        in_threads(fill, pieces, self.seconds(ends[-1]))
+        most = 0 if self.are_kept else min(ROOM, int(widths.max()) * self.order.size)
+        self.room = np.empty(most, self.kind)
+
+    def seconds(self, entries):
+        """Estimated time to compute so many entries; 0 if your function computes them."""
+        return 0.0 if self.kernel.function else 1e-9 * entries
 
     def mean_kernel(self):
         """Half-centred mean (n,) of the kernel with a few items; zeros for "rbf".
@@ -143,17 +157,17 @@ class GroupTiles:
         offset = np.zeros(n)
         if self.is_rbf:
             return offset
-        step, size = -(-n // FEW), max(1, self.room.size // FEW)
-        for i in range(0, n, size):
-            rows = slice(i, i + size)
-            offset[rows] = self.raw(rows, slice(0, n, step), self.room).mean(axis=1)
+        step, room = -(-n // FEW), np.empty(FEW * TILE, self.kind)
+        for i in range(0, n, TILE):
+            rows = slice(i, i + TILE)
+            offset[rows] = self.raw(rows, slice(0, n, step), room).mean(axis=1)
         return offset - offset[::step].mean() / 2
 
     def raw(self, rows, columns, room):
-        """Some rows and columns of the kernel matrix, as slices of the items in groups."""
+        """Some rows (slice) and columns (slice or indices) of the kernel matrix in groups."""
         if self.kernel.name != "precomputed":
             return self.tiles.tile(rows, columns, room)
-        if self.is_ordered:
+        if self.is_ordered and isinstance(columns, slice):
             first, n = self.order[0], self.order.size
             moved = lambda at: slice(first + at.start, first + min(at.stop, n), at.step)
             return self.X[moved(rows), moved(columns)]
@@ -164,16 +178,28 @@ class GroupTiles:
         K = self.raw(rows, columns, room)
         return K if self.is_rbf else K - self.offset[rows, None] - self.offset[columns]
 
-    def gaps(self, s):
-        """Columns (list of slices) whose tiles in row s are not kept."""
-        absent, found = np.r_[self.begin[:s, s], self.begin[s, s:]] < 0, []
-        for t in np.flatnonzero(absent):
-            first, end = self.edges[t], self.edges[t + 1]
-            if found and found[-1].stop == first and end - found[-1].start <= WIDE:
-                found[-1] = slice(found[-1].start, end)
-            else:
-                found.append(slice(first, end))
-        return found
+    def missing(self, t, others):
+        """Items (list of arrays) of the tiles `others` whose kernel with tile t is not kept."""
+        is_absent = np.zeros(self.begin.shape[0], dtype=bool)
+        is_absent[others] = self.begin[np.minimum(t, others), np.maximum(t, others)] < 0
+        items = np.flatnonzero(np.repeat(is_absent, np.diff(self.edges)))
+        return [items[i : i + WIDE] for i in range(0, items.size, WIDE)]
+
+    def between(self, t, columns, first, again=False):
+        """Kernel between tile t and some items, kept in the room from column `first` on if it fits.
+
+        Call it with `again` after a call with the same arguments.
+        """
+        rows = self.slices[t]
+        q, p = rows.stop - rows.start, columns.size
+        place = self.room[q * first : q * (first + p)]
+        if place.size < q * p:
+            return self.tile(rows, columns, np.empty(q * p, self.kind))
+        if not again:
+            K = self.tile(rows, columns, place)
+            if not np.shares_memory(K, place):
+                place[:] = K.ravel()
+        return place.reshape(q, p)
 
 
 # %% ../../../nbs/solvers/ascent/steps.ipynb #bk006
@@ -183,7 +209,7 @@ class State(
         "State",
         "item_start pair_start own_start better worse weight margin own kept begin edges tile_of "
         "dual net scores last_dual last_net last_scores mean_net mean_scores "
-        "near change active row part count",
+        "near change active row part visited count",
     ),
 ):
     """Multipliers with their net sums and scores, beside the preferences and the kernel.
@@ -199,10 +225,15 @@ class State(
         Their values before the last extrapolation.
     mean_net, mean_scores : ndarray of shape (n,)
         Running averages of net sums and scores.
-    near, change, active, row, part : arrays
+    near, change, active, row : arrays
         Scores and changes of net sums in a group, preferences that can move, and room for sums.
+    part : ndarray of shape (n,), float32
+        Change of the net sums in this sweep, over lam.
+    visited : ndarray of shape (t,), int
+        Tiles that this sweep has visited, in order.
     count : record
-        lam, whether the loss is squared, the state of the random numbers, and sums.
+        lam, whether the loss is squared, the state of the random numbers, and the number of tiles
+        that this sweep has visited.
     """
 
     __slots__ = ()
@@ -310,45 +341,71 @@ def add_rows(tile, part, row, scores):
 @in_place
 def add_columns(tile, stride, part, scores):
     """Add tile part to scores (p,), for p rows that begin `stride` entries apart."""
-    for i in range(scores.size):
-        total, line = np.float32(0.0), tile[i * stride : i * stride + part.size]
-        for j in range(part.size):
+    p, q = scores.size, part.size
+    for i in range(0, p - 3, 4):
+        one, two = tile[i * stride :][:q], tile[(i + 1) * stride :][:q]
+        three, four = tile[(i + 2) * stride :][:q], tile[(i + 3) * stride :][:q]
+        a = b = c = d = np.float32(0.0)
+        for j in range(q):
+            a += one[j] * part[j]
+            b += two[j] * part[j]
+            c += three[j] * part[j]
+            d += four[j] * part[j]
+        scores[i] += a
+        scores[i + 1] += b
+        scores[i + 2] += c
+        scores[i + 3] += d
+    for i in range(p - p % 4, p):
+        total, line = np.float32(0.0), tile[i * stride :][:q]
+        for j in range(q):
             total += line[j] * part[j]
         scores[i] += total
 
 
 @in_place
-def spread(s, g):
-    """Add the change of a group's net sums to all scores that kept tiles determine.
+def add_change(s, t, u):
+    """Add the change of tile t to the scores of tile u if the kernel between them is kept."""
+    part, scores = s.part[s.edges[t] : s.edges[t + 1]], s.scores[s.edges[u] : s.edges[u + 1]]
+    if u > t and s.begin[t, u] >= 0:
+        first = s.begin[t, u]
+        add_rows(s.kept[first : first + part.size * scores.size], part, s.row, scores)
+    elif u < t and s.begin[u, t] >= 0:
+        add_columns(s.kept[s.begin[u, t] :], part.size, part, scores)
 
-    Return whether there is a change. O(n q).
-    """
-    start, moves = s.item_start[g], False
-    q, t = s.item_start[g + 1] - start, s.tile_of[g]
+
+@in_place
+def settle(s, g):
+    """Add the change of a group to the scores of its tile; return whether there is a change."""
+    start, t, moves = s.item_start[g], s.tile_of[g], False
+    q, width = s.item_start[g + 1] - start, s.edges[t + 1] - s.edges[t]
     for j in range(q):
         s.net[start + j] += s.change[j]
-        s.part[j] = s.change[j] / s.count.lam
+        s.part[start + j] = s.change[j] / s.count.lam
         moves = moves or s.change[j] != 0
-    if not moves:
-        return False
-    at, width, part = start - s.edges[t], s.edges[t + 1] - s.edges[t], s.part[:q]
-    for u in range(s.edges.size - 1):
-        scores = s.scores[s.edges[u] : s.edges[u + 1]]
-        if u >= t and s.begin[t, u] >= 0:
-            first = s.begin[t, u] + at * scores.size
-            add_rows(s.kept[first : first + q * scores.size], part, s.row, scores)
-        elif u < t and s.begin[u, t] >= 0:
-            add_columns(s.kept[s.begin[u, t] + at :], width, part, scores)
-    return True
+    if moves:
+        first = s.begin[t, t] + (start - s.edges[t]) * width
+        tile, scores = s.kept[first : first + q * width], s.scores[s.edges[t] : s.edges[t + 1]]
+        add_rows(tile, s.part[start : start + q], s.row, scores)
+    return moves
 
 
 @in_place
 def visit(s, groups, rounds):
-    """Ascend in some groups, one after the other; return whether the last one has moved."""
-    moves = False
-    for h in range(groups.size):
-        ascend_group(s, groups[h], rounds)
-        moves = spread(s, groups[h])
+    """Ascend in the groups of some tiles; return whether those of the last one have moved."""
+    h, moves = 0, False
+    while h < groups.size:
+        t, moves = s.tile_of[groups[h]], False
+        for v in range(s.count.visited):
+            add_change(s, s.visited[v], t)
+        while h < groups.size and s.tile_of[groups[h]] == t:
+            ascend_group(s, groups[h], rounds)
+            moves = settle(s, groups[h]) or moves
+            h += 1
+        if moves:
+            for v in range(s.count.visited):
+                add_change(s, t, s.visited[v])
+        s.visited[s.count.visited] = t
+        s.count.visited += 1
     return moves
 
 
@@ -428,35 +485,57 @@ class GroupAscent:
         largest = int(np.diff(groups.item_start).max())
         zeros = [np.zeros(size) for size in (m, n, n, m, n, n, n, n, largest, largest)]
         active = np.zeros(int(np.diff(groups.pair_start).max()), dtype=np.int64)
-        room = [np.zeros(int(size), np.float32) for size in (np.diff(tiles.edges).max(), largest)]
-        count = record(lam=1.0, squared=int(problem.loss.is_smooth), random=seed + 1)
+        room = [np.zeros(int(size), np.float32) for size in (np.diff(tiles.edges).max(), n)]
+        visited = np.zeros(tiles.edges.size - 1, dtype=np.int64)
+        squared = int(problem.loss.is_smooth)
+        count = record(lam=1.0, squared=squared, random=seed + 1, visited=0)
         self.state = State(
             *(groups.item_start, groups.pair_start, tiles.own_start, groups.better, groups.worse),
             *(prefs.weight[groups.pairs], prefs.margin[groups.pairs]),
             *(tiles.own, tiles.kept, tiles.begin, tiles.edges, tiles.tile_of),
             *zeros[:8],
-            *(*zeros[8:], active, *room, count),
+            *(*zeros[8:], active, *room, visited, count),
         )
 
     def sweep(self):
-        """Visit all groups in a random order."""
-        s, order = self.state, self.chance.permutation(self.tiles.tile_of.size)
-        if self.tiles.are_kept:
-            parts = -(-(s.net.size**2) // ENTRIES)
-            for groups in np.array_split(order, parts):
-                visit(s, groups, ROUNDS)
-            return
-        for g in order:
-            if visit(s, np.array([g]), ROUNDS):
-                self.add_missing(g)
-
-    def add_missing(self, g):
-        """Add the change of a group to the scores that need tiles which are not kept."""
+        """Visit all tiles in a random order, and the groups of each one in a random order."""
         s, tiles = self.state, self.tiles
-        rows = slice(*s.item_start[g : g + 2])
-        part = s.part[: rows.stop - rows.start]
-        for columns in tiles.missing[tiles.tile_of[g]]:
-            s.scores[columns] += part @ tiles.tile(rows, columns, tiles.room)
+        number = tiles.edges.size - 1
+        order = self.chance.permutation(tiles.tile_of.size)
+        tile = self.chance.permutation(number)[tiles.tile_of[order]]
+        by_tile = np.argsort(tile, kind="stable")
+        ends = np.flatnonzero(np.diff(tile[by_tile])) + 1
+        step = max(1, ENTRIES * number // s.net.size**2) if tiles.are_kept else 1
+        s.count.visited = 0
+        for groups in np.split(order[by_tile], ends[step - 1 :: step]):
+            if tiles.are_kept:
+                visit(s, groups, ROUNDS)
+            else:
+                self.visit_tile(groups)
+
+    def visit_tile(self, groups):
+        """Visit the groups of one tile, and compute the kernel with other tiles if it is not kept.
+
+        It is computed before the visit, and again after it if the room does not suffice.
+        """
+        s, tiles = self.state, self.tiles
+        t = tiles.tile_of[groups[0]]
+        rows = tiles.slices[t]
+        pieces = list(enumerate(tiles.missing(t, s.visited[: s.count.visited])))
+        entries = (rows.stop - rows.start) * sum(columns.size for _, columns in pieces)
+
+        def gather(piece):
+            i, columns = piece
+            return tiles.between(t, columns, i * WIDE) @ s.part[columns]
+
+        def scatter(piece):
+            i, columns = piece
+            s.scores[columns] += s.part[rows] @ tiles.between(t, columns, i * WIDE, again=True)
+
+        for change in in_threads(gather, pieces, tiles.seconds(entries)):
+            s.scores[rows] += change
+        if visit(s, groups, ROUNDS):
+            in_threads(scatter, pieces, 2e-10 * entries)
 
     def exact_scores(self, *nets):
         """Scores (k, n) of functions with net sums (n,), in double precision, by one product."""
