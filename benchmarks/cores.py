@@ -21,6 +21,7 @@ from rankbook.preferences.sums import SQUARED, CountedLoss
 from rankbook.selection.leave_out import leave_pair_out
 
 from .common import graded, linear_graded
+from .kernels import curved
 
 SHARE = {"tiny": 100, "usual": 1, "full": 1}
 ROUNDS = 5
@@ -74,6 +75,14 @@ def jobs(share):
     X, y, _ = graded(max(100, few // 10))
     path = rb.solve_path(rb.RankRLSProblem(X, y))
     yield "pairs left out, RankRLS", lambda: leave_pair_out(path, np.logspace(-3, 3, 20))
+    X, y, qid = graded(max(40, 400 // share), size=40)
+    Z, grades, queries = graded(max(100, 4000 // share), seed=1)
+    path = rb.solve_path(rb.RankSVMProblem(X, rb.Preferences.from_scores(y, qid), kernel="rbf"))
+    valid = rb.Preferences.from_scores(grades, queries)
+    yield "validation curve, rbf", lambda: rb.validation_curve(path, Z, valid)
+    X, y, qid = curved(max(200, 2 * few))
+    ascent = rb.RankSVM(lam=1.0, solver=("ascent", dict(tol=1e-2)))
+    yield "ascent, rbf, lam = 1", lambda: ascent.fit(X, y, qid)
     better, worse = rng.integers(0, 100, few * 5), rng.integers(1, 100, few * 5)
     votes = rb.Preferences(better, (better + worse) % 100, n_items=100)
     board = rb.Leaderboard(method="bootstrap", n_draws=100)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.jit import inner, inner_making, njit
 from ..base.ownership import writable
+from ..base.progress import in_threads
 from ..base.validation import require_columns
 from ..kernels.items import square_norms
 from ..preferences.missed_pairs import PATH_TIE_TOL
@@ -367,6 +368,26 @@ def blocks_of(path, X_val, tie_tol):
 
 
 # %% ../../nbs/selection/crossings.ipynb #c051
+PAIRS, PIECES = 1 << 14, 16  # fewest pairs of a piece for a thread, most pieces
+
+
+def trace_pieces(block, better, worse, distances, signs):
+    """Compute the changes along a block as :func:`trace_block`, for pieces of pairs on threads.
+
+    A list of the changes of each piece. Two pieces with an item compute its scores twice.
+    """
+    m = better.size
+    size = max(PAIRS, -(-m // PIECES))
+
+    def trace(first):
+        part = slice(first, first + size)
+        pairs = better[part], worse[part], distances[part], signs[part]
+        lam, pair, old, new = trace_block(block, *pairs)
+        return lam, first + pair, old, new
+
+    return in_threads(trace, range(0, m, size), 6e-10 * m * block.lams.size)
+
+
 def crossings(path, X_val, better, worse, tie_tol=PATH_TIE_TOL):
     """Compute every change of sign of preferences' score differences along a path.
 
@@ -384,7 +405,8 @@ def crossings(path, X_val, better, worse, tie_tol=PATH_TIE_TOL):
     first : ndarray of shape (m,), int8
         Signs above the first breakpoint.
     lam, pair, old, new : ndarrays
-        The changes, block by block; the changes of one pair are in order of decreasing lambda.
+        The changes, block by block and piece by piece; those of one pair are in order of
+        decreasing lambda.
 
     Notes
     -----
@@ -404,5 +426,5 @@ def crossings(path, X_val, better, worse, tie_tol=PATH_TIE_TOL):
             d = block.scores[0, better] - block.scores[0, worse]
             first = np.where(np.abs(d) <= block.tol[0], 0, np.sign(d)).astype(np.int8)
             signs = first.copy()
-        parts.append(trace_block(block, better, worse, distances, signs))
+        parts += trace_pieces(block, better, worse, distances, signs)
     return first, *(np.concatenate(column) for column in zip(*parts))

@@ -20,7 +20,7 @@ from rankbook.kernels.tiles import KernelTiles
 from rankbook.preferences import counting
 from rankbook.preferences.sums import SQUARED, CountedLoss, smoothed_hinge
 from rankbook.problems import votes
-from rankbook.selection import leave_out
+from rankbook.selection import crossings, leave_out
 from rankbook.selection.leave_out import leave_pair_out
 from rankbook.solvers.ascent import steps
 
@@ -61,6 +61,14 @@ def pairs_left_out(n=300):
     return lambda: [leave_pair_out(path, np.array([0.1, 1.0, 1e3]))]
 
 
+def changes(kernel):
+    X, y, V = rng.normal(size=(60, 3)), rng.integers(0, 4, 60), rng.normal(size=(150, 3))
+    prefs = rb.Preferences.from_scores(rng.integers(0, 4, 150), np.arange(150) // 30)
+    problem = rb.RankSVMProblem(X, rb.Preferences.from_scores(y), kernel=kernel)
+    path = rb.solve_path(problem)
+    return lambda: [*crossings.crossings(path, V, prefs.better, prefs.worse)]
+
+
 def ascent(kernel, n=300):
     X, y = rng.normal(size=(n, 3)), rng.integers(0, 5, n)
     prefs = rb.Preferences.from_scores(y, np.arange(n) // 10)
@@ -90,6 +98,8 @@ PLACES = {
     "centred rbf matrix": lambda: [Kernel("rbf").centred_gram(X)],
     "bootstrap of a leaderboard": bootstrap(),
     "pairs left out": pairs_left_out(),
+    "changes of sign along a path": changes("rbf"),
+    "changes of sign along a path, linear": changes("linear"),
     "ascent over groups": ascent("rbf"),
     "ascent over groups, poly": ascent(Kernel("poly", degree=2)),
     "centred poly matrix": lambda: [Kernel("poly").centred_gram(X[:300])],
@@ -103,6 +113,7 @@ def test_the_number_of_threads_changes_no_bit(place, monkeypatch):
     monkeypatch.setattr(threads, "WORTH", 0.0)
     monkeypatch.setattr(leave_out, "PAIRS", 1 << 16)
     monkeypatch.setattr(votes, "LONG", 0.0)
+    monkeypatch.setattr(crossings, "PAIRS", 50)
     for name, size in dict(KEPT=50_000, PIECE=10_000, WIDE=50, ROOM=5_000, TILE=20).items():
         monkeypatch.setattr(steps, name, size)
     begin = threads.start_new_thread
