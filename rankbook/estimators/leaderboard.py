@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import announce_time, import_extra, warn
+from ..base.progress import on_one_blas_thread
 from ..base.types import File, Seed
 from ..base.validation import (
     as_array,
@@ -48,6 +49,7 @@ FEW = 10  # comparisons below which the interval of an item depends mostly on th
 SHRUNK = 0.94  # share of differences determined by votes below which bootstraps are too short
 SPARSE = 30  # comparisons of an item on average below which intervals may be too short
 LEAST_PAIR = 50  # votes below which a pair does not get the same weight as others
+SMALL = 1000  # items below which two threads of BLAS are hardly faster, or much slower
 MAX_ROWS = 40  # largest number of rows of a printed table
 # parameters of the fit that methods of a fitted leaderboard use
 SETTINGS = ("scale", "anchor", "level", "simultaneous", "method", "min_votes")
@@ -284,6 +286,11 @@ class Leaderboard(Savable):
             table = table.rows(~tied)
         self._used(table.votes.compared())
         self.notes_ = list(table.notes)
+        few = np.count_nonzero(table.votes.compared()) < SMALL
+        (on_one_blas_thread(self._fit_table) if few else self._fit_table)(table)
+
+    def _fit_table(self, table):
+        """Fit scores to a table of votes of positive weight, and to each of its groups."""
         self._fit_votes(table)
         if table.groups:
             self._fit_groups(table)

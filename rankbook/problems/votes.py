@@ -639,7 +639,7 @@ def gram_of_differences(S, D, Z):
 
 # %% ../../nbs/problems/votes.ipynb #vo21c
 ROUND = 16  # draws that are stored at a time
-LONG = 1e-3  # seconds of a refit; shorter ones mostly wait for Python's lock
+LONG = 5e-3  # seconds of a refit; shorter ones mostly wait for Python's lock
 
 
 @interruptible

@@ -248,6 +248,16 @@ def test_other_threads_use_one():
     assert found == [1]
 
 
+@FREE
+def test_a_leaderboard_of_few_items_uses_one_thread_of_blas(monkeypatch):
+    """Its matrices are small. The limits hold again afterwards."""
+    count = lambda: [library["num_threads"] for library in threads.blas_libraries().info()]
+    before, seen, plain = count(), [], votes.fit_votes
+    monkeypatch.setattr(votes, "fit_votes", lambda *given: seen.append(count()) or plain(*given))
+    rb.Leaderboard().fit(rb.Preferences([0, 1, 2, 0], [1, 2, 0, 2], 3))
+    assert max(before) > 1 and seen == [[1] * len(before)] and count() == before
+
+
 OF_BLAS = """
 import hashlib
 import numpy as np
