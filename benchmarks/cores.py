@@ -83,6 +83,10 @@ def jobs(share):
     X, y, qid = curved(max(200, 2 * few))
     ascent = rb.RankSVM(lam=1.0, solver=("ascent", dict(tol=1e-2)))
     yield "ascent, rbf, lam = 1", lambda: ascent.fit(X, y, qid)
+    grades, scores, queries = rng.integers(0, 5, 8 * n), rng.normal(size=8 * n), np.arange(8 * n)
+    for metric in (rb.metrics.ndcg, rb.metrics.average_precision, rb.metrics.err):
+        judge = partial(metric, grades, scores, queries // 100)
+        yield f"{metric.__name__} of 80,000 queries of 100", judge
     better, worse = rng.integers(0, 100, few * 5), rng.integers(1, 100, few * 5)
     votes = rb.Preferences(better, (better + worse) % 100, n_items=100)
     board = rb.Leaderboard(method="bootstrap", n_draws=100)

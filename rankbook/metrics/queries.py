@@ -52,7 +52,8 @@ def running(ufunc, v, place):
 class RankedLists:
     """Items of all queries in one array, best first within each query, with chains of ties.
 
-    O(n log n), for the sort.
+    O(n log n), for the sort. Several threads sort if the queries of the items are in order; the
+    sums that follow read memory and use one.
 
     Parameters
     ----------

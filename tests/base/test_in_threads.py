@@ -12,11 +12,13 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import rankbook as rb
+from rankbook.base import numerics
 from rankbook.base import progress as threads
 from rankbook.base.progress import in_threads, interruptible, thread_count
 from rankbook.kernels import Kernel
 from rankbook.kernels.kernel import rbf_matrix
 from rankbook.kernels.tiles import KernelTiles
+from rankbook.metrics import by_query
 from rankbook.preferences import counting
 from rankbook.preferences.sums import SQUARED, CountedLoss, smoothed_hinge
 from rankbook.problems import votes
@@ -69,6 +71,13 @@ def changes(kernel):
     return lambda: [*crossings.crossings(path, V, prefs.better, prefs.worse)]
 
 
+def many_queries(n=6000):
+    y, scores, qid = rng.integers(0, 5, n), rng.normal(size=(2, n)), np.arange(n) // 30
+    scores[1] = np.round(scores[1], 1)  # ties, and numbers that float32 rounds
+    names = "ndcg", "average_precision", "err", "disagreement"
+    return lambda: [by_query(name, y, s, qid)[1] for name in names for s in scores]
+
+
 def ascent(kernel, n=300):
     X, y = rng.normal(size=(n, 3)), rng.integers(0, 5, n)
     prefs = rb.Preferences.from_scores(y, np.arange(n) // 10)
@@ -98,6 +107,7 @@ PLACES = {
     "centred rbf matrix": lambda: [Kernel("rbf").centred_gram(X)],
     "bootstrap of a leaderboard": bootstrap(),
     "pairs left out": pairs_left_out(),
+    "metrics of many queries": many_queries(),
     "changes of sign along a path": changes("rbf"),
     "changes of sign along a path, linear": changes("linear"),
     "ascent over groups": ascent("rbf"),
@@ -114,6 +124,7 @@ def test_the_number_of_threads_changes_no_bit(place, monkeypatch):
     monkeypatch.setattr(leave_out, "PAIRS", 1 << 16)
     monkeypatch.setattr(votes, "LONG", 0.0)
     monkeypatch.setattr(crossings, "PAIRS", 50)
+    monkeypatch.setattr(numerics, "PART", 500)
     for name, size in dict(KEPT=50_000, PIECE=10_000, WIDE=50, ROOM=5_000, TILE=20).items():
         monkeypatch.setattr(steps, name, size)
     begin = threads.start_new_thread

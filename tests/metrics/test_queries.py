@@ -5,6 +5,7 @@ import pytest
 from sklearn.metrics import mean_absolute_error
 
 from rankbook import metrics
+from rankbook.base import numerics
 from rankbook.base.numerics import order_within, sorted_within
 from rankbook.metrics.queries import (
     UndefinedMetric,
@@ -70,7 +71,9 @@ def test_sums_of_a_block():
         [0.1, 0.1 + 1e-17, -0.1, np.nextafter(0.1, 1)],
     ],
 )
-def test_an_order_within_numbers_is_stable_and_exact(keys, is_sorted):
+@pytest.mark.parametrize("part", [3, numerics.PART])
+def test_an_order_within_numbers_is_stable_and_exact(keys, is_sorted, part, monkeypatch):
+    monkeypatch.setattr(numerics, "PART", part)
     rng = np.random.default_rng(0)
     for n in range(60):
         number, key = rng.integers(0, 1 + n // 9, n), rng.choice(keys, n)
