@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,6 +63,7 @@ from ..selection.curve import (
 from ..selection.folds import Fold, make_folds, pair_folds
 from ..selection.search import (
     choose_from_curves,
+    cv_results,
     evaluate_path,
     follow_path,
     rescale,
@@ -542,6 +543,8 @@ class RankSVMCV(Ranker):
         Status of each fold's path (see :class:`SolutionPath`), and name of the solver of paths.
     gamma_, gammas_, gamma_curves_ : float or None, and lists
         The chosen gamma, those that were tried, and the mean curve of each.
+    cv_results_ : dict
+        The curves as scikit-learn's searches show them, an entry for each interval of lambda.
     path_ : SolutionPath
         Solutions on all data over the range of `curve_`, computed when first read; not in files.
     n_dropped_ : int
@@ -577,6 +580,14 @@ class RankSVMCV(Ranker):
         problem = self.solution_.problem
         end = min(float(self.curve_.breaks[-1]), lam_unit(problem))
         return follow_path(problem, shared_follower(problem, self.solver), end or None)[0]
+
+    @cached_property
+    def cv_results_(self) -> dict[str, Any]:
+        """Scores of all intervals of lambda in scikit-learn's keys, for tools that expect them.
+
+        See :func:`rankbook.selection.search.cv_results`. O(number of intervals times folds).
+        """
+        return cv_results(self.curve_, self.fold_curves_)
 
     takes = ("sparse", "float32", "orders", "pair features")
     # A splitter around the estimator also takes `groups`: fit gets them only if it asks for them.

@@ -4,7 +4,7 @@
 
 # %% ../../nbs/selection/curve.ipynb #c003
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,9 @@ from ..preferences.orders import Orders
 from ..preferences.sums import total_weight, weighs_nothing
 from ..preferences.target import Target
 from ..problems.smooth_losses import Logistic
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # %% ../../nbs/selection/curve.ipynb #c006
 VALUE_TOL = 1e-12  # values of a metric this close are equal, because sums of weights round
@@ -135,6 +138,40 @@ class ValidationCurve(Tabled):
         at = np.flatnonzero(np.abs(self.values - self.optimum) <= VALUE_TOL)
         return self._intervals(at)
 
+    @property
+    def middles(self) -> np.ndarray:
+        """A lambda inside each interval, shape (s,), decreasing: the middle in log lambda.
+
+        Intervals are cut a decade beyond the outermost breakpoints (`scale`).
+        """
+        low, high = self._cut(self.breaks[1:], self.breaks[:-1])
+        return np.exp((np.log(low) + np.log(high)) / 2)
+
+    def to_frame(self) -> "DataFrame":
+        """The intervals as a pandas table, those of the largest lambdas first.
+
+        The columns are "low" and "high", the ends of the interval, and "value".
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> curve = rb.ValidationCurve([float("inf"), 4.0, 1.0], [0.5, 0.2], scale=(1.0, 8.0))
+        >>> print(curve.to_frame().to_string(index=False))
+         low  high  value
+         4.0   inf    0.5
+         1.0   4.0    0.2
+        """
+        import pandas as pd  # here, because it takes long to import
+
+        ends = dict(low=self.breaks[1:], high=self.breaks[:-1])
+        return pd.DataFrame(ends | dict(value=self.values))
+
+    def _cut(self, low, high):
+        """The ends of intervals, cut a decade beyond the outermost breakpoints."""
+        bottom, top = max(self.breaks[-1], self.scale[0] / 10), self.scale[1] * 10
+        cut_low = np.maximum(low, np.minimum(bottom, high / 10))
+        return cut_low, np.minimum(high, np.maximum(top, low * 10))
+
     def local_minima(self) -> list[tuple[float, float]]:
         """Every interval (low, high) of lambda that is better than its neighbours.
 
@@ -177,12 +214,7 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     """
     require_kind("curve", curve, ValidationCurve)
     as_choice("rule", rule, ("widest", "largest"))
-    low, high = np.array(curve.best).T
-    bottom, top = max(curve.breaks[-1], curve.scale[0] / 10), curve.scale[1] * 10
-    low, high = (
-        np.maximum(low, np.minimum(bottom, high / 10)),
-        np.minimum(high, np.maximum(top, low * 10)),
-    )
+    low, high = curve._cut(*np.array(curve.best).T)
     log_low, log_high = np.log(low), np.log(high)
     if rule == "largest":
         j, lam = 0, np.exp(log_high[0] - 1e-3 * (log_high[0] - log_low[0]))

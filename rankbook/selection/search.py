@@ -127,6 +127,39 @@ def choose_from_curves(folds, gammas, rule="widest", error=None):
     return Choice(at, curves, largest_within(curve, spread), spread)
 
 
+def cv_results(curve, folds):
+    """The curves of folds as scikit-learn's searches show the candidates of a grid.
+
+    A candidate is an interval of lambda, those of the largest lambdas first. Its scores are the
+    values of the metric, negative for metrics that are minimised, because larger scores are better.
+
+    Parameters
+    ----------
+    curve : ValidationCurve
+        The mean curve.
+    folds : list of ValidationCurve
+
+    Returns
+    -------
+    dict of ndarrays of shape (s,) and lists
+        "param_lam", the middles of the intervals; "params", a list of dicts; "split0_test_score",
+        a score for each fold; "mean_test_score" and "std_test_score"; "rank_test_score", 1 for the
+        best, where values that differ by at most 1e-12 count as equal.
+    """
+    sign, lams = 1.0 if curve.maximize else -1.0, curve.middles
+    scores = {f"split{i}_test_score": sign * fold.at(lams) for i, fold in enumerate(folds)}
+    cost = -sign * curve.values
+    ranks = 1 + np.searchsorted(np.sort(cost), cost - VALUE_TOL)
+    return dict(
+        param_lam=lams,
+        params=[dict(lam=lam) for lam in lams.tolist()],
+        **scores,
+        mean_test_score=sign * curve.values,
+        std_test_score=np.std(list(scores.values()), axis=0),
+        rank_test_score=ranks,
+    )
+
+
 def follow_path(problem, solver, lam_min=None, progress=False, **options):
     """Compute the path of a problem, at least down to its first breakpoint.
 

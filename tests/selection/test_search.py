@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rankbook as rb
@@ -170,3 +171,25 @@ class TestRestrict:
     def test_nothing_left(self):
         with pytest.raises(ValueError, match="lam_max is 3.0; expected a number above 4.0"):
             restrict(restrict(self.curve, lam_min=4.0), lam_max=3.0)
+
+
+@pytest.mark.parametrize("metric", ["disagreement", "auc"])
+def test_results_in_the_keys_of_scikit_learn(metric):
+    data = rb.datasets.make_mixture(n_per_class=20, seed=3)
+    model = rb.RankSVMCV("linear", cv=4, metric=metric).fit(np.round(data.X), data.y)
+    found, curve = model.cv_results_, model.curve_
+    lams, folds = found["param_lam"], [found[f"split{i}_test_score"] for i in range(4)]
+    assert (lams < curve.breaks[:-1]).all() and (curve.breaks[1:] < lams).all()
+    assert [one["lam"] for one in found["params"]] == lams.tolist()
+    sign = 1 if metric == "auc" else -1
+    for i, scores in enumerate(folds):
+        np.testing.assert_array_equal(scores, [sign * model.fold_curves_[i].at(l) for l in lams])
+    np.testing.assert_allclose(found["mean_test_score"], np.mean(folds, axis=0), atol=1e-15)
+    np.testing.assert_allclose(found["std_test_score"], np.std(folds, axis=0), atol=1e-15)
+    mean, rank = found["mean_test_score"], found["rank_test_score"]
+    by_hand = [1 + sum(other > one + 1e-12 for other in mean) for one in mean]
+    assert rank.tolist() == by_hand
+    best = [(low, high) for low, high in curve.best]
+    at_best = [any(low < lam < high for low, high in best) for lam in lams]
+    assert ((rank == 1) == at_best).all()
+    assert curve.to_frame().value.equals(pd.Series(curve.values, name="value"))
