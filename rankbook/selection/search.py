@@ -147,14 +147,14 @@ def cv_results(curve, folds):
         best, where values that differ by at most 1e-12 count as equal.
     """
     sign, lams = 1.0 if curve.maximize else -1.0, curve.middles
-    scores = {f"split{i}_test_score": sign * fold.at(lams) for i, fold in enumerate(folds)}
+    scores = {f"split{i}_test_score": sign * fold.at(lams) + 0.0 for i, fold in enumerate(folds)}
     cost = -sign * curve.values
     ranks = 1 + np.searchsorted(np.sort(cost), cost - VALUE_TOL)
     return dict(
         param_lam=lams,
         params=[dict(lam=lam) for lam in lams.tolist()],
         **scores,
-        mean_test_score=sign * curve.values,
+        mean_test_score=sign * curve.values + 0.0,  # 0 in place of -0
         std_test_score=np.std(list(scores.values()), axis=0),
         rank_test_score=ranks,
     )

@@ -3,6 +3,7 @@
 import json
 import textwrap
 from dataclasses import asdict, replace
+from importlib.util import find_spec
 from time import perf_counter
 from typing import Annotated
 
@@ -228,7 +229,8 @@ def new_solver(name: NewName):
 
     for file in write_new_solver(name):
         typer.echo(f"wrote {file}")
-    typer.echo(f"now: pip install -e {name} && pytest {name}")
+    test = f"pytest {name}" if find_spec("pytest") else f"rankbook check {name}"
+    typer.echo(f"now: pip install -e {name} && {test}")
 
 
 def solvers(
