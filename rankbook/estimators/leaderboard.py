@@ -106,7 +106,8 @@ class Leaderboard(Savable):
         depend on each other. By default all votes are independent.
     lam : float > 0, optional
         Precision of the normal prior of the scores. By default it is estimated from the votes by
-        equation (4) of the chapter.
+        equation (4) of the chapter. The log-likelihood is divided by `phi_`, which is below 1 if
+        ties count as half wins, so the scores are those of ``loss="logistic"`` and lam times phi_.
     pair_lam : float > 0, default 1.0
         Precision of the normal prior of the effect of each pair feature, where the effect is taken
         at the root mean square of the feature.

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError
+from ...base.progress import progress_bar
 from . import options as opt
 from .pages import Report, Scored, check_report, write_report
 from .reading import (
@@ -25,7 +26,7 @@ from .reading import (
     several_files,
     spoken_warnings,
 )
-from .report import left_out, note, say
+from .report import left_out, note, say, shows_bars
 
 Model = typer.Argument(
     metavar="MODEL", help="Model saved by rankbook fit, rankbook select or Python."
@@ -119,7 +120,8 @@ def predict(  # noqa: PLR0913 -- an option of the command each
         found, how = load_model(model), dict(needs_target=False, scored=False)
         with advice_on_new_items(found):
             blocks, _ = open_file_blocks(data, files, found, qid=qid, name=name, **how)
-            tables = blocks.map(score_table, blocks.items, found).values
+            with progress_bar(files is not None and shows_bars(), "rows") as tell:
+                tables = blocks.map(score_table, blocks.items, found, tell).values
         if pairs is not None:
             tables = [pair_table(tables[0], pairs, found.link_)]
         for table, stored in zip(tables, blocks.items.values if files else ()):
@@ -139,14 +141,18 @@ def predict(  # noqa: PLR0913 -- an option of the command each
             write_frame(frame, output, formulas)
 
 
-def score_table(block, model):
-    """Return row, query, name and score of each item of a block, as a DataFrame."""
+def score_table(block, model, tell):
+    """Return row, query, name and score of each item of a block, as a DataFrame.
+
+    `tell` is called with the number of rows that have scores.
+    """
     import pandas as pd
 
     from rankbook.metrics.models import block_scores
 
     scores = block_scores(block, model)
     rows = range(block.first, block.first + len(scores))
+    tell(rows.stop, "")
     columns = dict(row=rows, qid=block.qid, name=block.item_names, score=scores)
     return pd.DataFrame({key: value for key, value in columns.items() if value is not None})
 

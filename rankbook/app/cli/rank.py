@@ -80,7 +80,9 @@ Unit = opt.option(
     metavar="COLUMNS",
 )
 Lam = opt.option(
-    float, "Precision of the normal prior of the scores. By default it matches the votes."
+    float,
+    "Precision of the normal prior of the scores. By default it matches the votes. The likelihood"
+    " that it is added to is divided by phi, which is below 1 if ties count as half wins.",
 )
 Simultaneous = opt.option(
     bool, "Make all intervals hold together at the confidence level.", "--simultaneous"
