@@ -54,6 +54,12 @@ def site():
     return SITE
 
 
+@pytest.fixture(scope="session")
+def chapters():
+    """The pages outside the reference."""
+    return READ
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     """A server of files that says nothing."""
 
