@@ -14,8 +14,9 @@ from ..metrics.pairs import TIE_TOL
 from ..metrics.probabilities import brier_score, log_loss
 from ..metrics.queries import RULES, by_query, find_metric
 from ..preferences.events import index_of
-from ..preferences.graph import Preferences, as_preferences, survival_target
+from ..preferences.graph import Preferences, as_preferences
 from ..preferences.missed_pairs import miss_loss
+from ..preferences.orders import survival_target
 from .measures import of_table_or_model
 
 LEVEL = 0.95  # of every interval

@@ -10,6 +10,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import warn, written_out
 from ..preferences.graph import Preferences
 from ..preferences.names import names_as_text
+from ..preferences.orders import survival_target
 from .blocks import Blocks, BlocksLike, CheckedBlock
 from .encoding import learn_encoding, read_to_learn
 from .table import PARTS, Dataset, FrameReader, Source, find_roles, require_ids, stack
@@ -397,10 +398,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
             groups = pd.concat(frame[roles.group_split] for frame in frames.values())
             require_ids(train, groups, what="group")
             groups = pd.factorize(groups.astype(str))[0]
-        prefs = {
-            name: Preferences.from_survival(y["time"], y["event"], qid, part == name)
-            for name in sources
-        }
+        prefs = {name: survival_target(y, qid, part == name) for name in sources}
         return PreferredItems(joined("X"), prefs, groups=groups, **more)
     names = None if roles.name is None else joined("item_names")
     return Dataset(joined("X"), joined("y"), qid=qid, parts=part, item_names=names, **more)

@@ -819,6 +819,7 @@ class Roles:
     worse_weight: str | None = None
     time: str | None = None
     event: str | None = None
+    entry: str | None = None
     encoding: Any = None
 
     @property
@@ -835,7 +836,7 @@ class Roles:
     def columns(self):
         """Columns with a role, features first."""
         others = (self.target, self.qid, self.name, self.weight, self.group_split)
-        others += (self.worse_weight, self.time, self.event)
+        others += (self.worse_weight, self.time, self.event, self.entry)
         return [*self.features, *(column for column in others if column is not None)]
 
     def items(self, frame):
@@ -852,7 +853,8 @@ class Roles:
         """
         import pandas as pd
 
-        roles = {*self.features, self.target, self.weight, self.worse_weight, self.time, self.event}
+        roles = {*self.features, self.target, self.weight, self.worse_weight}
+        roles |= {self.time, self.event, self.entry}
         shared = {}
         for column in roles.intersection(self.names):
             if column in self.texts:
@@ -914,6 +916,7 @@ class Roles:
     def read_survival(self, source, frame, start=0):
         """Return times and events of a data frame as a structured array of scikit-survival."""
         said = dict(time="a number", event="1 for the event and 0 for a censored time")
+        said |= {} if self.entry is None else dict(entry="a number")
         for argument, wanted in said.items():
             column = frame[name := getattr(self, argument)]
             if found := not_a_number(column):
@@ -940,7 +943,22 @@ class Roles:
             asked = "is below 0; is it a code for a missing time?"
             warn(Assumption(f"time {time[row]:g} {place}, {asked}"))
         found["event"], found["time"] = seen == 1, time
-        return found
+        if self.entry is None:
+            return found
+        entry = finite_numbers(source, frame[[self.entry]], start=start)[:, 0]
+        late = np.flatnonzero(entry >= time)
+        if late.size:
+            raise ArgumentError(
+                f"{source} has an entry at {entry[late[0]]:g} in row {start + late[0]}, column "
+                f"{self.entry!r}, where {self.time!r} is {time[late[0]]:g}",
+                "an entry before the time",
+                "Leave out rows without a time at risk.",
+            )
+        whole = np.empty(len(time), dtype=[*found.dtype.descr, ("entry", np.float64)])
+        for name in found.dtype.names:
+            whole[name] = found[name]
+        whole["entry"] = entry
+        return whole
 
 
 def is_sparse(n, d, entries):
@@ -1040,6 +1058,9 @@ def find_roles(
     time, event : str, optional
         Columns of survival times and observed events, instead of a target. Query ids are then
         strata; by default there are none.
+    entry : str, optional
+        Column of times at which patients come under observation. A feature with a name such as
+        "start" beside survival times causes an :class:`Assumption`.
     features, drop : sequence of str, optional
         By default the features are all columns without another role that are not dropped.
     needs_target : bool, default True
@@ -1106,6 +1127,13 @@ def find_roles(
         )
     used = [(c, role, because.get(role, "its format")) for role, c in roles.items() if c]
     some = ", ".join(map(str, features[:8])) + ", ..." * (len(features) > 8)
+    if given["time"] is not None and given["entry"] is None and not of_model:
+        for column in features:
+            if column.casefold() in STARTS:
+                notes.append(
+                    f"feature: column {column!r} of {source}. If patients come under observation "
+                    f"then, pass entry={column!r}; else rename the column."
+                )
     for note in notes:
         warn(Assumption(note))
     left_over = [column for column in columns if column not in {*features, *roles.values()}]
@@ -1113,7 +1141,9 @@ def find_roles(
     return Roles(tuple(features), **roles)
 
 
-ROLES = ("target", "qid", "name", "weight", "worse_weight", "group_split", "time", "event")
+SURVIVAL = ("time", "event", "entry")
+ROLES = ("target", "qid", "name", "weight", "worse_weight", "group_split", *SURVIVAL)
+STARTS = {"start", "tstart", "start_time", "entry", "entry_time", "entry_age"}
 # Roles that the name of a column decides, the most specific first: names and the note about it.
 GUESSED = dict(
     name=(("docid",), None),
@@ -1126,11 +1156,13 @@ GUESSED = dict(
 
 
 def _check_survival(source, given):
-    """Refuse survival times without events, or beside a target."""
+    """Refuse survival times without events, entries without times, or both beside a target."""
     time, event = given["time"], given["event"]
     for (role, column), other in ((("time", time), "event"), (("event", event), "time")):
         if column is not None and given[other] is None:
             raise ArgumentError(f"{role} is {column!r} and {other} is None", "both or neither")
+    if given["entry"] is not None and time is None:
+        raise ArgumentError(f"entry is {given['entry']!r} and time is None", "time and event too")
     if time is not None and given["target"] is not None:
         raise ArgumentError(f"target is {given['target']!r}", "None beside survival times")
     if time is not None and source.is_numbered:

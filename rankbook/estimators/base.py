@@ -44,7 +44,8 @@ from ..metrics.pairs import disagreement
 from ..metrics.queries import RankedLists, UndefinedMetric, as_pair_target
 from ..metrics.scorers import refuse_without_ids
 from ..preferences.events import index_of, is_numbered
-from ..preferences.graph import Preferences, survival_target
+from ..preferences.graph import Preferences
+from ..preferences.orders import survival_target
 from ..preferences.target import Target
 from ..problems.certificate import Certificate, Solution
 from ..problems.losses import PENALTIES

@@ -72,6 +72,10 @@ class BaselineHazard(SetOnce):
             y_true = Orders.from_preferences(as_survival("y_true", y_true))
         if y_true.survival is None:
             raise ArgumentError("y_true holds no survival times", "rb.Orders.from_survival")
+        if y_true.entry is not None:
+            raise ArgumentError(
+                "y_true has patients who enter late", "survival times without entry"
+            )
         if y_true.n_orders > 1:
             raise ArgumentError(
                 f"y_true has {y_true.n_orders} strata",

@@ -31,8 +31,9 @@ from ..data.blocks import BlocksLike
 from ..data.dask import DaskBlocks, dask_blocks, is_dask
 from ..kernels.objects import ObjectKernel
 from ..preferences.events import column_names, has_columns
-from ..preferences.graph import Preferences, as_preferences, survival_target
+from ..preferences.graph import Preferences, as_preferences
 from ..preferences.names import refuse_pair_features
+from ..preferences.orders import survival_target
 from ..preferences.sums import weighs_nothing
 from ..preferences.target import Target
 from ..registry.solver import with_options

@@ -24,11 +24,11 @@ from ..preferences.graph import (
     Preferences,
     as_preferences,
     of_rows,
-    survival_target,
 )
 from ..preferences.laplacians import members
 from ..preferences.missed_pairs import TIE_TOL, pairs_by_query, tie_chains, weight_scale
 from ..preferences.names import refuse_pair_features
+from ..preferences.orders import survival_target
 from ..preferences.target import Target
 
 
@@ -301,7 +301,8 @@ def as_pair_target(y_true, rows, argument="y_true", of="y_score", **others):
 
     Orders are returned unchanged. `others` are further arguments with an entry for each row; see
     :func:`rankbook.base.validation.require_same_rows`,
-    :func:`rankbook.preferences.graph.as_preferences` and `survival_target` there.
+    :func:`rankbook.preferences.graph.as_preferences` and
+    :func:`rankbook.preferences.orders.survival_target`.
     """
     y_true, others = survival_target(y_true), {of: rows} | others
     if isinstance(y_true, Target):

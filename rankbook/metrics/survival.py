@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import announce_time
 from ..base.validation import as_array, as_vector, describe_value, require_same_rows
-from ..preferences.graph import Preferences, survival_target
+from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import TIE_TOL, tie_ends
-from ..preferences.orders import Orders
+from ..preferences.orders import Orders, survival_target
 from ..preferences.target import Target
 from .pairs import disagreement
 from .queries import (
@@ -25,6 +25,14 @@ from .queries import (
 # %% ../../nbs/metrics/survival.ipynb #sc07
 def as_survival(argument, value, qid=None, sample_weight=None):
     """Return preferences of survival times, from Preferences, Orders or a structured array."""
+    found = survival_target(value, qid, sample_weight)
+    if getattr(found, "entry", None) is not None:
+        raise ArgumentError(
+            f"{argument} has patients who enter late",
+            "survival times without entry",
+            "rb.disagreement(y_true, y_score) compares each event with the patients at risk then; "
+            "it is 1 minus their concordance.",
+        )
     if isinstance(value, Orders) and value.survival is not None:
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
         weight = np.zeros(value.n_items)
@@ -33,7 +41,6 @@ def as_survival(argument, value, qid=None, sample_weight=None):
         return Preferences.from_survival(time, event, value.queries, weight)
     if isinstance(value, Target):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
-    found = survival_target(value, qid, sample_weight)
     if getattr(found, "survival", None) is None:
         raise ArgumentError(
             f"{argument} is {describe_value(value)}",

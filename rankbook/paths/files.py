@@ -155,13 +155,15 @@ ORDERS = ("n_items", "ties", "lowest_first", "of_scores")
 def _orders_parts(orders):
     """Return the columns of the places, and the names of the items."""
     parts = {name: getattr(orders, name) for name in PLACES}
+    if orders.entry is not None:
+        parts["first_group"] = orders.entry
     parts |= {name: getattr(orders, name) for name in ORDERS}
     if orders.items is not None:
         parts["items"] = [_plain_name(name) for name in orders.items]
     if orders.queries is not None:
         parts["queries"] = orders.queries
     if orders.survival is not None:
-        parts |= {name: np.array(orders.survival[name]) for name in ("event", "time")}
+        parts |= {name: np.array(orders.survival[name]) for name in orders.survival.dtype.names}
     return parts
 
 
@@ -174,6 +176,8 @@ def _orders(  # noqa: PLR0913 -- the parts of a file
     queries=None,
     event=None,
     time=None,
+    entry=None,
+    first_group=None,
     **places,
 ):
     demand(set(places) == set(PLACES), "orders have other parts")
@@ -197,6 +201,13 @@ def _orders(  # noqa: PLR0913 -- the parts of a file
         finite("time", time, (n_items,))
         demand(event.shape == (n_items,) and event.dtype == bool, "event")
         facts["survival"] = Preferences.from_survival(time, event).survival
+    demand((entry is None) == (first_group is None), "entry")
+    if entry is not None:
+        demand(time is not None and (finite("entry", entry, (n_items,)) < time).all(), "entry")
+        demand(are_indices(first_group, size) and first_group.shape == (size,), "first_group")
+        demand((first_group <= places["group"]).all(), "first_group")
+        made = Orders.from_survival(time, event, entry=entry)
+        facts |= dict(survival=made.survival, entry=first_group)
     return Orders._made(n_items, [places[name] for name in PLACES], ties, **facts)
 
 

@@ -10,35 +10,41 @@ from ..base.jit import njit
 
 # %% ../../nbs/preferences/choices.ipynb #ch06
 @njit
-def suffix_sums(value, eta, orders):
-    """Sum exponentials from each place to the end of its order, without overflow.
+def path_sums(value, eta, groups, after):
+    """Sum exponentials from each place along its path, without overflow.
 
     Parameters
     ----------
     value, eta : ndarrays of shape (N,)
         The logarithm of each term, log(w) + eta, and eta, in the order of choice. The logarithm
         may be minus infinity (a term of 0).
-    orders : ndarray of shape (r + 1,), int
-        Start of each order, then N.
+    groups : ndarray of shape (G + 1,), int
+        Start of each group of places, then N.
+    after : ndarray of shape (G,), int
+        The next group on the path of each group, a larger number, or -1 at its end. The path of a
+        place consists of the places from this one to the end of its group, and the next groups.
 
     Returns
     -------
     log_sum : ndarray of shape (N,)
-        The logarithm of the sum over the places from each one to the end of its order.
+        The logarithm of the sum over the path from each place on.
     share, rest : ndarrays of shape (N,)
         The share of the place itself in this sum, and 1 less the share.
     spread, factor : ndarrays of shape (N,)
-        The means of log_sum - value and of log(w) = value - eta over the places from each one on,
+        The means of log_sum - value and of log(w) = value - eta over the path from each place on,
         weighted by their terms. O(N).
     """
     n = value.size
     log_sum, share, rest = np.empty(n), np.empty(n), np.empty(n)
     spread, factor = np.empty(n), np.empty(n)
-    for o in range(orders.size - 1):
+    for g in range(after.size - 1, -1, -1):
         last, mean, log_w = -np.inf, 0.0, 0.0
-        for i in range(orders[o + 1] - 1, orders[o] - 1, -1):
+        if after[g] >= 0:
+            i = groups[after[g]]
+            last, mean, log_w = log_sum[i], spread[i], factor[i]
+        for i in range(groups[g + 1] - 1, groups[g] - 1, -1):
             b, t = value[i], np.exp(-abs(last - value[i])) if value[i] > -np.inf else 0.0
-            more, after = np.log1p(t), 0.0  # the logarithm of the sum less its larger term
+            more, far = np.log1p(t), 0.0  # the logarithm of the sum less its larger term
             if b >= last and b > -np.inf:
                 share[i], rest[i], now = 1 / (1 + t), t / (1 + t), b + more
                 over, above = more + (b - last), more
@@ -46,24 +52,43 @@ def suffix_sums(value, eta, orders):
                 share[i], rest[i], now = t / (1 + t), 1 / (1 + t), last + more
                 over, above = more, more + (last - b)
             if rest[i] > 0 and last > -np.inf:
-                after += rest[i] * (mean + over)
+                far += rest[i] * (mean + over)
             log_w *= rest[i]
             if share[i] > 0:
-                after += share[i] * above
+                far += share[i] * above
                 log_w += share[i] * (b - eta[i])
-            log_sum[i], spread[i], factor[i], last, mean = now, after, log_w, now, after
+            log_sum[i], spread[i], factor[i], last, mean = now, far, log_w, now, far
     return log_sum, share, rest, spread, factor
+
+
+@njit
+def suffix_sums(value, eta, orders):
+    """The :func:`path_sums` to the end of each order; `orders` (r + 1,) are their starts, and N."""
+    return path_sums(value, eta, orders, np.full(orders.size - 1, -1))
+
+
+@njit
+def chain(orders):
+    """The next group (G,) of each group if all risk sets are suffixes, as in :func:`path_sums`.
+
+    `orders` (r + 1,) are the first groups of the orders, and G.
+    """
+    after = np.arange(1, orders[-1] + 1)
+    for o in range(1, orders.size):
+        if orders[o] > orders[o - 1]:
+            after[orders[o] - 1] = -1
+    return after
 
 
 # %% ../../nbs/preferences/choices.ipynb #ch09
 @njit
-def choice_sums(value, eta, chosen, efron, groups, orders):
+def choice_sums(value, eta, chosen, efron, groups, orders, after):
     """Compute the loss of all choices, and its slope.
 
     Parameters
     ----------
     value, eta : ndarrays of shape (N,)
-        As in :func:`suffix_sums`.
+        As in :func:`path_sums`.
     chosen : ndarray of shape (N,)
         The weight >= 0 of the choice of each place.
     efron : bool
@@ -72,6 +97,9 @@ def choice_sums(value, eta, chosen, efron, groups, orders):
         Start of each group of tied places, then N.
     orders : ndarray of shape (r + 1,), int
         Index in `groups` at which each order begins, and G.
+    after : ndarray of shape (G,), int
+        The next group of each group, as in :func:`path_sums`; :func:`chain` of `orders` if all sets
+        are suffixes. Each choice is made from the path of its group.
 
     Returns
     -------
@@ -80,13 +108,16 @@ def choice_sums(value, eta, chosen, efron, groups, orders):
     expected : ndarray of shape (N,)
         The expected weight of choices of each place; the slope is `expected` - `chosen`.
     share, rest : ndarrays of shape (N,)
-        As in :func:`suffix_sums`. O(N).
+        As in :func:`path_sums`. O(N).
     """
-    log_sum, share, rest, spread, factor = suffix_sums(value, eta, groups[orders])
+    log_sum, share, rest, spread, factor = path_sums(value, eta, groups, after)
     expected, loss, bound = np.empty(value.size), 0.0, 0.0
+    flows = np.zeros(after.size)
     for o in range(orders.size - 1):
-        flow = 0.0  # the sum over choices so far of weight / sum, times the sum here
         for g in range(orders[o], orders[o + 1]):
+            flow = flows[
+                g
+            ]  # the sum over choices that lead here of weight / sum, times the sum here
             begin, end = groups[g], groups[g + 1]
             total, count, tied, tied_spread, part = 0.0, 0, 0.0, 0.0, 1.0
             for i in range(begin, end):
@@ -97,7 +128,8 @@ def choice_sums(value, eta, chosen, efron, groups, orders):
                     if end - begin > 1:
                         bound += chosen[i] * (factor[begin] - (value[i] - eta[i]))
                     elif rest[i] > 0:  # less its own term, which would cancel
-                        bound += chosen[i] * rest[i] * (factor[end] - (value[i] - eta[i]))
+                        own = value[i] - eta[i]
+                        bound += chosen[i] * rest[i] * (factor[groups[after[g]]] - own)
                     tied += part * share[i]
                     if share[i] > 0:
                         term = (log_sum[begin] - value[i]) + (value[i] - eta[i] - factor[begin])
@@ -114,6 +146,8 @@ def choice_sums(value, eta, chosen, efron, groups, orders):
             for i in range(begin, end):
                 expected[i] = share[i] * (flow - part * less * (chosen[i] > 0))
                 part, flow = part * rest[i], flow * rest[i]
+            if after[g] >= 0:
+                flows[after[g]] += flow
     return (loss, bound), expected, share, rest
 
 
@@ -125,11 +159,11 @@ def choice_slope(facts):
     difference of the two numbers would be a rounding error; the sum of the chances of the other
     items is not. Efron's tied choices are subtracted. O(N).
     """
-    chosen, efron, expected, share, rest, groups, orders = facts
-    slope = chosen - expected
+    chosen, efron, expected, share, rest, groups, orders, after = facts
+    slope, flows = chosen - expected, np.zeros(after.size)
     for o in range(orders.size - 1):
-        flow = 0.0
         for g in range(orders[o], orders[o + 1]):
+            flow = flows[g]
             begin, end = groups[g], groups[g + 1]
             total, count, tied, part = 0.0, 0, 0.0, 1.0
             for i in range(begin, end):
@@ -145,52 +179,56 @@ def choice_slope(facts):
                     others = before + part * rest[i]  # chance that another item is chosen
                     slope[i] = chosen[i] * others - part * share[i] * (held + (total - chosen[i]))
                 before, part = before + part * share[i], part * rest[i]
-            flow *= part
+            if after[g] >= 0:
+                flows[after[g]] += flow * part
     return slope
 
 
 # %% ../../nbs/preferences/choices.ipynb #ch12
 @njit
-def add_curvature(out, v, mean, first, last, facts):
+def add_curvature(out, v, mean, flows, first, last, facts):
     """Write the Hessian times v (N,) into `out`, for the orders from first to last - 1.
 
-    `mean` (N,) is overwritten; `facts` are `chosen`, `efron`, `expected`, `share`, `rest`, `groups`
-    and `orders`, as in :func:`choice_sums`. O(places).
+    `mean` (N,) is overwritten by the mean of v over the path from each place on, and `flows` (G,)
+    too; `facts` are `chosen`, `efron`, `expected`, `share`, `rest`, `groups`, `orders` and `after`,
+    as in :func:`choice_sums`. O(places).
     """
-    chosen, efron, expected, share, rest, groups, orders = facts
-    for o in range(first, last):
-        now = 0.0
-        for i in range(groups[orders[o + 1]] - 1, groups[orders[o]] - 1, -1):
+    chosen, efron, expected, share, rest, groups, orders, after = facts
+    for g in range(orders[last] - 1, orders[first] - 1, -1):
+        now = mean[groups[after[g]]] if after[g] >= 0 else 0.0
+        for i in range(groups[g + 1] - 1, groups[g] - 1, -1):
             now = rest[i] * now + share[i] * v[i]
             mean[i] = now
-        flow = 0.0
-        for g in range(orders[o], orders[o + 1]):
-            begin, end = groups[g], groups[g + 1]
-            total, count, tied, tied_mean, part = 0.0, 0, 0.0, 0.0, 1.0
-            for i in range(begin, end):
-                if chosen[i] > 0:
-                    total, count = total + chosen[i], count + 1
-                    tied += part * share[i]
-                    tied_mean += part * share[i] * v[i]
-                part *= rest[i]
-            stages, less = count if efron else min(count, 1), 0.0
-            for l in range(stages):
-                gone, each = l / count, total / stages
-                left = 1 - gone * tied
-                pull = each * (mean[begin] - gone * tied_mean) / left**2
-                flow, less = flow + pull, less + gone * pull
-            part = 1.0
-            for i in range(begin, end):
-                pulled = flow - part * less * (chosen[i] > 0)
-                out[i] = expected[i] * v[i] - share[i] * pulled
-                part, flow = part * rest[i], flow * rest[i]
+        flows[g] = 0.0
+    for g in range(orders[first], orders[last]):
+        begin, end, flow = groups[g], groups[g + 1], flows[g]
+        total, count, tied, tied_mean, part = 0.0, 0, 0.0, 0.0, 1.0
+        for i in range(begin, end):
+            if chosen[i] > 0:
+                total, count = total + chosen[i], count + 1
+                tied += part * share[i]
+                tied_mean += part * share[i] * v[i]
+            part *= rest[i]
+        stages, less = count if efron else min(count, 1), 0.0
+        for l in range(stages):
+            gone, each = l / count, total / stages
+            left = 1 - gone * tied
+            pull = each * (mean[begin] - gone * tied_mean) / left**2
+            flow, less = flow + pull, less + gone * pull
+        part = 1.0
+        for i in range(begin, end):
+            pulled = flow - part * less * (chosen[i] > 0)
+            out[i] = expected[i] * v[i] - share[i] * pulled
+            part, flow = part * rest[i], flow * rest[i]
+        if after[g] >= 0:
+            flows[after[g]] += flow
 
 
 @njit
 def choice_curvature(v, facts):
     """Multiply the Hessian of the loss by v (N,); see :func:`add_curvature`. O(N)."""
-    out, mean = np.empty(v.size), np.empty(v.size)
-    add_curvature(out, v, mean, 0, facts[-1].size - 1, facts)
+    out, mean, flows = np.empty(v.size), np.empty(v.size), np.empty(facts[-1].size)
+    add_curvature(out, v, mean, flows, 0, facts[-2].size - 1, facts)
     return out
 
 
@@ -202,14 +240,137 @@ def choice_matrix(item, n, facts):
     squared length of each order.
     """
     H, v = np.zeros((n, n)), np.zeros(item.size)
-    out, mean = np.empty(item.size), np.empty(item.size)
-    groups, orders = facts[-2:]
+    out, mean, flows = np.empty(item.size), np.empty(item.size), np.empty(facts[-1].size)
+    groups, orders = facts[-3], facts[-2]
     for o in range(orders.size - 1):
         begin, end = groups[orders[o]], groups[orders[o + 1]]
         for j in range(begin, end):
             v[j] = 1.0
-            add_curvature(out, v, mean, o, o + 1, facts)
+            add_curvature(out, v, mean, flows, o, o + 1, facts)
             v[j] = 0.0
             for i in range(begin, end):
                 H[item[i], item[j]] += out[i]
     return H
+
+
+# %% ../../nbs/preferences/choices.ipynb #ch21
+@njit
+def choice_residuals(v, facts):
+    """Contributions (N,) of the places to the slope of the log-likelihood in a direction v (N,).
+
+    `facts` are as in :func:`add_curvature`. O(N).
+    """
+    out, mean, flows = np.empty(v.size), np.empty(v.size), np.empty(facts[-1].size)
+    chosen, efron, _, share, rest, groups, orders, after = facts
+    add_curvature(out, v, mean, flows, 0, orders.size - 1, facts)
+    for g in range(after.size):
+        begin, end = groups[g], groups[g + 1]
+        count, tied, tied_mean, part = 0, 0.0, 0.0, 1.0
+        for i in range(begin, end):
+            if chosen[i] > 0:
+                count += 1
+                tied += part * share[i]
+                tied_mean += part * share[i] * v[i]
+            part *= rest[i]
+        stages, centre = count if efron else min(count, 1), 0.0
+        for l in range(stages):
+            gone = l / count
+            centre += (mean[begin] - gone * tied_mean) / (1 - gone * tied) / stages
+        for i in range(begin, end):
+            out[i] = chosen[i] * (v[i] - centre) - out[i]
+    return out
+
+
+# %% ../../nbs/preferences/choices.ipynb #ch24
+@njit
+def risk_forest(chosen, entry, groups, orders):
+    """Copies of places whose paths are the sets at risk, for places that enter late.
+
+    Parameters
+    ----------
+    chosen, groups, orders : ndarrays
+        As in :func:`choice_sums`.
+    entry : ndarray of shape (N,), int
+        The first group at which each place is at risk; it is, from there to its own group.
+
+    Returns
+    -------
+    place : ndarray of shape (M,), int
+        The place of each copy. A place that is at risk at no choice has none.
+    weight : ndarray of shape (M,)
+        Weights of the choices of the copies, `chosen` of one copy of each place and else 0.
+    groups, orders, after : ndarrays of int
+        As in :func:`choice_sums`, for the copies. O(N log N) time and copies.
+    """
+    events = np.empty(groups.size, dtype=np.int64)  # groups with a choice before each group
+    is_event = np.zeros(groups.size, dtype=np.bool_)
+    copies = trees = 0
+    for o in range(orders.size - 1):
+        count = 0
+        for g in range(orders[o], orders[o + 1]):
+            events[g] = count
+            for i in range(groups[g], groups[g + 1]):
+                is_event[g] |= chosen[i] > 0
+            count += is_event[g]
+        trees += 3 * count
+        for g in range(orders[o], orders[o + 1]):
+            for i in range(groups[g], groups[g + 1]):
+                copies += is_event[g]
+                low, high = count + events[entry[i]], count + events[g]
+                while low < high:
+                    copies += (low & 1) + (high & 1)
+                    low, high = (low + 1) >> 1, high >> 1
+    place, weight = np.empty(copies, dtype=np.int64), np.zeros(copies)
+    starts, after = np.zeros(trees + 1, dtype=np.int64), np.empty(trees, dtype=np.int64)
+    firsts, made, filled = np.zeros_like(orders), 0, 0
+    for o in range(orders.size - 1):
+        count = 0
+        for g in range(orders[o], orders[o + 1]):
+            count += is_event[g]
+        node = np.zeros(2 * count, dtype=np.int64)  # sizes of the nodes, then where they are filled
+        number = np.full(2 * count, -1)  # their groups
+        for g in range(orders[o], orders[o + 1]):
+            for i in range(groups[g], groups[g + 1]):
+                if is_event[g]:
+                    place[filled], weight[filled] = i, chosen[i]
+                    filled += 1
+                low, high = count + events[entry[i]], count + events[g]
+                while low < high:
+                    if low & 1:
+                        node[low] += 1
+                    if high & 1:
+                        node[high - 1] += 1
+                    low, high = (low + 1) >> 1, high >> 1
+            if is_event[g]:
+                made += 1
+                starts[made] = filled
+        own = made - count
+        for k in range(2 * count - 1, 0, -1):  # a parent comes after its children
+            if node[k] > 0:
+                number[k] = made
+                made += 1
+                size, node[k] = node[k], filled
+                filled += size
+                starts[made] = filled
+        for k in range(2 * count - 1, 0, -1):
+            parent = k >> 1
+            while parent > 0 and number[parent] < 0:
+                parent >>= 1
+            above = number[parent] if parent > 0 else -1
+            if number[k] >= 0:
+                after[number[k]] = above
+            if k >= count:
+                after[own + k - count] = number[k] if number[k] >= 0 else above
+        for g in range(orders[o], orders[o + 1]):
+            for i in range(groups[g], groups[g + 1]):
+                low, high = count + events[entry[i]], count + events[g]
+                while low < high:
+                    if low & 1:
+                        place[node[low]] = i
+                        node[low] += 1
+                    if high & 1:
+                        place[node[high - 1]] = i
+                        node[high - 1] += 1
+                    low, high = (low + 1) >> 1, high >> 1
+        firsts[o + 1] = made
+    return place, weight, starts[: made + 1], firsts, after[:made]

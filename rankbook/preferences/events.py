@@ -587,10 +587,11 @@ def log_pairs(  # noqa: PLR0913 -- a column each
 
 # %% ../../nbs/preferences/events.ipynb #sv02
 def survival_fields(y):
-    """Read times and events (n,) of scikit-survival's structured array, else None.
+    """Read times, events and entries (n,) of scikit-survival's structured array, else None.
 
     The boolean field marks observed events, and the numeric field contains the times, whatever the
-    names and the order of the two.
+    names and the order of the two. A further numeric field "entry" contains times of late entry;
+    without it the entries are None.
 
     Raises
     ------
@@ -600,10 +601,12 @@ def survival_fields(y):
     names = y.dtype.names if isinstance(y, np.ndarray) else None
     if names is None:
         return None
-    event, time = ([n for n in names if y.dtype[n].kind in kinds] for kinds in ("b", "fiu"))
-    if (len(names), len(event), len(time)) != (2, 1, 1):
+    others = [n for n in names if n != "entry"]
+    event, time = ([n for n in others if y.dtype[n].kind in kinds] for kinds in ("b", "fiu"))
+    if (len(others), len(event), len(time)) != (2, 1, 1):
         raise ArgumentError(
             f"y has the fields {', '.join(map(repr, names))}",
-            "two fields: booleans, whether the event was seen, and numbers, the times",
+            "two fields: booleans, whether the event was seen, and numbers, the times; and a field "
+            "'entry' if patients enter late",
         )
-    return y[time[0]], y[event[0]]
+    return y[time[0]], y[event[0]], y["entry"] if "entry" in names else None

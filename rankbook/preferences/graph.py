@@ -38,7 +38,6 @@ from .events import (
     pair_votes,
     pairs_between,
     pairs_of,
-    survival_fields,
     tie_halves,
 )
 from .sums import (
@@ -1397,18 +1396,6 @@ class Preferences(Target):
 def distinct(values):
     """Return weights or margins (m,), or a single one if all are stored as one number."""
     return values[:1] if values.strides == (0,) else values
-
-
-# %% ../../nbs/preferences/graph.ipynb #sv10
-def survival_target(y, qid=None, sample_weight=None):
-    """Read preferences of scikit-survival's structured array; return other targets unchanged."""
-    fields = survival_fields(y)
-    if fields is None:
-        return y
-    require_same_rows(qid=qid, sample_weight=sample_weight)
-    if sample_weight is not None:
-        sample_weight = as_vector("sample_weight", sample_weight, len(y), minimum=0.0)
-    return Preferences.from_survival(*fields, qid, sample_weight)
 
 
 # %% ../../nbs/preferences/graph.ipynb #ab01

@@ -12,12 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
-from ..base.limits import within_memory
+from ..base.limits import require_memory, within_memory
 from ..base.ownership import as_read_only
 from ..base.tables import Tabled
-from ..base.validation import as_array, as_choice, as_count, as_index, as_vector
+from ..base.validation import (
+    as_array,
+    as_choice,
+    as_count,
+    as_index,
+    as_vector,
+    require_same_rows,
+)
 from .counts import order_weights
-from .events import ranking_rows
+from .events import ranking_rows, survival_fields
 from .graph import Preferences, chosen_rows
 from .sums import both_weights
 from .target import Target
@@ -45,6 +52,8 @@ class Orders(Tabled, Target):
         The weight of the choice of each place; 0 if the item was available but not chosen.
     risk_weight : ndarray of shape (N,)
         Factor > 0 of the probability of each place to be chosen.
+    entry : ndarray of shape (N,), int, or None
+        The first group at which each place is at risk. By default it is the first of the order.
     lowest_first : bool
         Whether items of higher score are chosen later, as for survival times.
     of_scores : bool
@@ -55,7 +64,8 @@ class Orders(Tabled, Target):
     queries : ndarray of shape (n,), int, or None
         The number of each item's query, if each order belongs to a query.
     survival : structured ndarray of shape (n,), or None
-        The survival times behind the orders, in the fields event and time.
+        The survival times behind the orders, in the fields event and time, and entry if patients
+        enter late.
 
     Notes
     -----
@@ -76,6 +86,7 @@ class Orders(Tabled, Target):
     group: np.ndarray
     choice_weight: np.ndarray
     risk_weight: np.ndarray
+    entry: np.ndarray | None
     lowest_first: bool
     of_scores: bool
     ties: str
@@ -90,11 +101,12 @@ class Orders(Tabled, Target):
         )
 
     @classmethod
-    def _made(cls, n_items, places, ties="breslow", of_scores=False, **facts):
+    def _made(cls, n_items, places, ties="breslow", of_scores=False, entry=None, **facts):
         """Make orders from sorted places (item, order, group, choice_weight, risk_weight).
 
         Group numbers do not decrease within an order. Places of weight 0 are left out. In orders of
-        scores the last group is not chosen.
+        scores the last group is not chosen. `entry` (N,) are group numbers; a place enters at the
+        first group of its order that has this number or a larger one.
         """
         item, order, group, chosen, risk = (np.asarray(each) for each in places)
         kept = risk > 0
@@ -112,13 +124,19 @@ class Orders(Tabled, Target):
         item, order, group, chosen, risk = (v[kept] for v in (item, order, group, chosen, risk))
         new_order = np.r_[True, order[1:] != order[:-1]][: item.size]
         new_group = new_order | np.r_[True, group[1:] != group[:-1]][: item.size]
+        number = np.cumsum(new_group) - 1
+        if entry is not None:
+            span = int(group.max(initial=0)) + 1  # an order after the other, in rising numbers
+            at = np.searchsorted(order * span + group, order * span + np.asarray(entry)[kept])
+            entry = as_read_only(number[at])
         made = cls.__new__(cls)
         vars(made).update(dict(items=None, lowest_first=False, queries=None, survival=None))
         vars(made).update(
+            entry=entry,
             n_items=n_items,
             item=as_read_only(item.astype(np.int32)),
             order=as_read_only(np.cumsum(new_order) - 1),
-            group=as_read_only(np.cumsum(new_group) - 1),
+            group=as_read_only(number),
             choice_weight=as_read_only(chosen.astype(np.float64)),
             risk_weight=as_read_only(risk.astype(np.float64)),
             of_scores=of_scores,
@@ -235,11 +253,17 @@ class Orders(Tabled, Target):
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         ties: Literal["breslow", "efron"] = "breslow",
+        entry: ArrayLike | None = None,
     ) -> Self:
         """Make the order of events among the patients still under observation.
 
         Each event is a choice among all patients whose time is not shorter. A censored patient is
         never chosen, and is at risk until the censoring time, including events at that time.
+
+        With `entry`, a row is at risk at events after its entry only: at times t with entry < t <=
+        time. Use it for patients who join a study late (left truncation), and for features that
+        change with time: a patient then has several rows, whose intervals follow each other, and
+        only the last one may have an event.
 
         Parameters
         ----------
@@ -248,6 +272,9 @@ class Orders(Tabled, Target):
             weight 2 counts as two.
         ties : {"breslow", "efron"}, default "breslow"
             Method for events at the same time, see :mod:`rankbook.preferences.choices`.
+        entry : array-like of shape (n,), optional
+            Times at which the patients come under observation, each before its `time`. By default
+            all are under observation from the first event on.
 
         Returns
         -------
@@ -260,10 +287,35 @@ class Orders(Tabled, Target):
         >>> import rankbook as rb
         >>> rb.Orders.from_survival([5.0, 3.0, 1.0], event=[True, False, True])
         Orders(items=3, orders=1, choices=1, events=2)
+
+        The third patient joins after the event of the second one:
+
+        >>> rb.Orders.from_survival([5.0, 3.0, 6.0], event=[1, 1, 0], entry=[0, 0, 4])
+        Orders(items=3, orders=1, choices=2, events=2, late=1)
         """
         as_choice("ties", ties, TIED)
-        prefs = Preferences.from_survival(time, event, qid, weight)
-        return cls.from_preferences(prefs).replaced(ties=ties)
+        require_same_rows(time=time, entry=entry)
+        orders = cls.from_preferences(Preferences.from_survival(time, event, qid, weight))
+        if entry is None:
+            return orders.replaced(ties=ties)
+        life = orders.survival
+        entry = as_vector("entry", entry, life.size)
+        late = np.flatnonzero(entry >= life["time"])
+        if late.size:
+            raise ArgumentError(
+                f"entry is {entry[late[0]]:g} in row {late[0]}, where time is "
+                f"{life['time'][late[0]]:g}",
+                "an entry before the time",
+                "Leave out rows without a time at risk.",
+            )
+        times, rank = np.unique(life["time"], return_inverse=True)
+        first = np.searchsorted(times, entry, side="right")  # the first time after the entry
+        key = orders.order * times.size
+        at = np.searchsorted(key + rank[orders.item], key + first[orders.item])
+        found = np.empty(life.size, dtype=[*life.dtype.descr, ("entry", np.float64)])
+        found["event"], found["time"], found["entry"] = life["event"], life["time"], entry
+        entered, survival = as_read_only(orders.group[at]), as_read_only(found)
+        return orders.replaced(ties=ties, entry=entered, survival=survival)
 
     @classmethod
     def from_preferences(cls, prefs: Preferences) -> Self:
@@ -329,19 +381,52 @@ class Orders(Tabled, Target):
         """(m,) float64: the weights of the choices among two items or more, in their order."""
         return as_read_only(self.choice_weight[self._is_choice])
 
+    def count_at_risk(self, there: np.ndarray | None = None) -> np.ndarray:
+        """Number (N,) of places at risk at the group of each place.
+
+        With a mask `there` (N,), only its places count. O(N).
+        """
+        groups, orders = self.edges
+        first, there = orders[self.order], np.ones(self.item.size) if there is None else there
+        count = lambda at: np.r_[0, np.cumsum(np.bincount(at, there, groups.size - 1))]
+        entered, left = count(self._entry), count(self.group)
+        return entered[self.group + 1] - entered[first] - left[self.group] + left[first]
+
+    @property
+    def _entry(self):
+        """The first group (N,) at which each place is at risk."""
+        return self.edges[1][self.order] if self.entry is None else self.entry
+
     @property
     def _is_choice(self):
         """Whether each place (N,) is a choice of positive weight among two items or more."""
-        groups, orders = self.edges
-        remaining = groups[orders[self.order + 1]] - groups[self.group]
-        return (self.choice_weight > 0) & (remaining > 1)
+        return (self.choice_weight > 0) & (self.count_at_risk() > 1)
+
+    @property
+    def _choices(self):
+        """Number (G + 1,) of groups with a choice among two items or more before each group."""
+        found = np.zeros(self.edges[0].size - 1, dtype=np.intp)
+        found[self.group[self._is_choice]] = 1
+        return np.r_[0, np.cumsum(found)]
 
     @property
     def is_compared(self) -> np.ndarray:
         """(N,) bool: whether each place is at risk in a choice among two items or more."""
-        chosen, first = self._is_choice, np.full(self.n_orders, self.item.size)
-        np.minimum.at(first, self.order[chosen], self.group[chosen])
-        return self.group >= first[self.order]
+        before = self._choices
+        return before[self.group + 1] > before[self._entry]
+
+    @property
+    def part(self) -> np.ndarray:
+        """(N,) int: places of one part are connected by a chain of choices, if they are compared.
+
+        An order is one part, unless all who are there leave before others enter.
+        """
+        before = self._choices
+        first, last = before[self._entry], before[self.group + 1] - 1
+        size, compared = before[-1] + 1, last >= first
+        steps = np.bincount(first[compared], minlength=size)
+        linked = np.cumsum(steps - np.bincount(last[compared], minlength=size)) > 0
+        return np.cumsum(np.r_[False, ~linked])[first]
 
     @cached_property
     def order_weight(self) -> np.ndarray:
@@ -419,6 +504,8 @@ class Orders(Tabled, Target):
             self.choice_weight[kept] if choice_weight is None else choice_weight,
             self.risk_weight[kept],
         )
+        if self.entry is not None:
+            facts["entry"] = self.entry[kept]
         same = ("n_items", "items", "ties", "lowest_first", "of_scores", "queries", "survival")
         return self._made(places=places, **({name: getattr(self, name) for name in same} | facts))
 
@@ -435,7 +522,8 @@ class Orders(Tabled, Target):
 
         The score of a place is that of its item, ``scores[orders.item]``. The weight of a pair is
         the weight of the choice times the weight at risk of the other item. Pairs are counted and
-        not listed. O(N log N).
+        not listed, and the cost is O(N log N). If places enter late, the pairs with places at risk
+        are listed.
 
         Examples
         --------
@@ -446,10 +534,31 @@ class Orders(Tabled, Target):
         """
         if not self.item.size:
             raise ArgumentError("orders have no place", "at least one")
+        if self.entry is not None:
+            return self._listed_pairs()
         weights = self.choice_weight, self.risk_weight
         level = self.group if self.lowest_first else -self.group
         weights = weights[::-1] if self.lowest_first else weights
         return Preferences.from_scores(level, self.order).item_weighted(*weights)
+
+    def _listed_pairs(self):
+        """The :meth:`pairs` of orders with late entries, as a list."""
+        groups, orders = self.edges
+        chosen = np.flatnonzero(self.choice_weight)
+        tied = np.bincount(self.group, minlength=groups.size - 1)[self.group]
+        counts = (self.count_at_risk() - tied)[chosen].astype(np.intp)
+        m = int(counts.sum())
+        require_memory(80 * m, f"the list of {m:,} pairs of patients at risk", "pass fewer rows")
+        others = np.empty(m, dtype=np.intp)
+        for k, end in zip(chosen, np.cumsum(counts)):
+            g = self.group[k]
+            later = slice(groups[g + 1], groups[orders[self.order[k] + 1]])
+            found = later.start + np.flatnonzero(self.entry[later] <= g)
+            others[end - found.size : end] = found
+        chosen = np.repeat(chosen, counts)
+        weight = self.choice_weight[chosen] * self.risk_weight[others]
+        ends = (others, chosen) if self.lowest_first else (chosen, others)
+        return Preferences(*ends, self.item.size, weight)
 
     def _facts(self):
         facts = dict(items=self.n_items, orders=self.n_orders, choices=len(self))
@@ -457,6 +566,8 @@ class Orders(Tabled, Target):
             facts["events"] = int(self.survival["event"].sum())
         if self.ties != "breslow":
             facts["ties"] = self.ties
+        if self.entry is not None:
+            facts["late"] = int((self.entry > self.edges[1][self.order]).sum())
         return [(name, str(value)) for name, value in facts.items()]
 
     def __repr__(self) -> str:
@@ -466,3 +577,21 @@ class Orders(Tabled, Target):
 def _order_weights(weight, r):
     """Return weights (r,) of orders, ones by default."""
     return np.ones(r) if weight is None else as_vector("weight", weight, r, minimum=0.0)
+
+
+# %% ../../nbs/preferences/orders.ipynb #or30
+def survival_target(y, qid=None, sample_weight=None):
+    """Read preferences of scikit-survival's structured array; return other targets unchanged.
+
+    If the array has a field "entry", the result is :class:`rankbook.Orders`.
+    """
+    fields = survival_fields(y)
+    if fields is None:
+        return y
+    require_same_rows(qid=qid, sample_weight=sample_weight)
+    if sample_weight is not None:
+        sample_weight = as_vector("sample_weight", sample_weight, len(y), minimum=0.0)
+    time, event, entry = fields
+    if entry is None:
+        return Preferences.from_survival(time, event, qid, sample_weight)
+    return Orders.from_survival(time, event, qid, sample_weight, entry=entry)

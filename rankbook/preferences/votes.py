@@ -99,7 +99,8 @@ class Votes:
         Two items that share a place are tied.
         """
         size = np.bincount(orders.order)
-        if size.max(initial=0) > 2 or (orders.risk_weight != 1).any():
+        late = orders.entry is not None
+        if late or size.max(initial=0) > 2 or (orders.risk_weight != 1).any():
             return None
         start = np.flatnonzero(size[orders.order] == 2)[::2]
         ends = orders.item[start], orders.item[start + 1]

@@ -73,6 +73,11 @@ def require_graph(prefs):
     """Return preferences that a loss can be summed over; else raise an ArgumentError."""
     if not isinstance(prefs, Preferences):
         advice = "loss='plackett-luce' takes orders." if isinstance(prefs, Target) else ""
+        if getattr(prefs, "entry", None) is not None:
+            raise ArgumentError(
+                "prefs has patients who enter late, and loss is a loss of pairs",
+                "loss='plackett-luce', which is Cox's model",
+            )
         raise ArgumentError(f"prefs is {a_type(prefs)}", "a rankbook.Preferences", advice)
     if not len(prefs) and not len(prefs.without_item_weights()):
         raise ArgumentError(

@@ -24,17 +24,26 @@ class ChoiceSums(TargetLoss):
     Notes
     -----
     O(N) for each method, for N places; `curvature_matrix` takes O(n^2) and the squared
-    length of each order. 100 N bytes.
+    length of each order. 100 N bytes. For places that enter late, N is the number of copies of
+    :func:`rankbook.preferences.choices.risk_forest`, O(log N) for each place.
     """
 
     has_matrix = True
 
     def __init__(self, orders):
+        from ..preferences.choices import chain, risk_forest  # compiled
+
         self.n_items, self.item = orders.n_items, writable(orders.item)
         self.sign = -1.0 if orders.lowest_first else 1.0
         self.total, self.log_risk = float(orders.weight.sum()), np.log(orders.risk_weight)
         chosen, groups, starts = map(writable, (orders.choice_weight, *orders.edges))
-        self.stages = chosen, orders.ties == "efron", groups, starts
+        if orders.entry is None:
+            after = chain(starts)
+        else:
+            forest = risk_forest(chosen, writable(orders.entry), groups, starts)
+            place, chosen, groups, starts, after = forest
+            self.item, self.log_risk = self.item[place], self.log_risk[place]
+        self.stages = chosen, orders.ties == "efron", groups, starts, after
 
     def _by_item(self, by_place):
         return np.bincount(self.item, by_place, self.n_items)
@@ -48,8 +57,7 @@ class ChoiceSums(TargetLoss):
 
         eta, (chosen, *ways) = self.sign * scores[self.item], self.stages
         totals, expected, share, rest = choice_sums(eta + self.log_risk, eta, chosen, *ways)
-        efron, groups, starts = ways
-        facts = chosen, efron, expected, share, rest, groups, starts
+        facts = chosen, ways[0], expected, share, rest, *ways[1:]
         gradient = self.sign * self._by_item(choice_slope(facts))
         return Sums(*totals, self.total, gradient, 0.0, facts)
 
@@ -65,6 +73,16 @@ class ChoiceSums(TargetLoss):
 
         return choice_matrix(self.item, self.n_items, bands)
 
+    def place_residuals(self, bands, v):
+        """Contributions (M,) of the places to the slope in a direction v (M,) of the places.
+
+        It is the slope of the log-likelihood as a function of eta, see
+        :func:`rankbook.preferences.choices.choice_residuals`.
+        """
+        from ..preferences.choices import choice_residuals
+
+        return choice_residuals(v, bands)
+
     def excess(self, scores, e):
         """Upper bound on the loss minus its tangent if each score changes by up to e.
 
@@ -72,7 +90,7 @@ class ChoiceSums(TargetLoss):
         logarithm of its probability, is computed to within e times the probability of the other
         items; the loss of tied choices, a difference of logarithms of sums, to within e.
         """
-        chosen, _, _, _, rest, groups, _ = self.evaluate(scores).bands
+        chosen, _, _, _, rest, groups, *_ = self.evaluate(scores).bands
         size = np.diff(groups)
         others = chosen @ np.where(np.repeat(size, size) > 1, 1.0, rest)
         e += 4 * np.finfo(float).eps * np.abs(self.log_risk).max()
@@ -110,5 +128,6 @@ class PlackettLuce(Loss):
     def groups(self, orders):
         """Group number (n,) of each item. A chain of choices connects the items of a group."""
         n, there = orders.n_items, orders.is_compared
-        ends = orders.item[there], n + orders.order[there]
-        return components(ends, n + orders.n_orders)[:n]
+        part = orders.part
+        ends = orders.item[there], n + part[there]
+        return components(ends, n + int(part.max(initial=0)) + 1)[:n]

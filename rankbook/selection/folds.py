@@ -337,10 +337,9 @@ def _chosen_within(orders, test):
     """
     left_out = np.zeros(orders.n_items, dtype=bool)
     left_out[test] = True
-    there, (groups, starts) = left_out[orders.item], orders.edges
-    before = np.r_[0, np.cumsum(there)]
-    begin, end = groups[orders.group + orders.of_scores], groups[starts[orders.order + 1]]
-    others = before[end] - before[begin] - (not orders.of_scores)
+    there = left_out[orders.item]
+    own = np.bincount(orders.group, there)[orders.group] if orders.of_scores else 1
+    others = orders.count_at_risk(there) - own
     return there & (orders.choice_weight > 0) & (others > 0)
 
 

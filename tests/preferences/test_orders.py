@@ -9,6 +9,7 @@ import pytest
 
 import rankbook as rb
 from rankbook.preferences.choices import (
+    chain,
     choice_curvature,
     choice_matrix,
     choice_slope,
@@ -232,11 +233,13 @@ def test_scores_are_judged_by_the_pairs_that_orders_imply(seed):
 
 def brute_force(f, orders):
     """The loss of some orders, from its definition."""
-    groups, starts = orders.edges
+    groups = orders.edges[0]
     sign, cost = -1.0 if orders.lowest_first else 1.0, 0.0
     for g in range(groups.size - 1):
         own = slice(groups[g], groups[g + 1])
-        there = slice(groups[g], groups[starts[orders.order[groups[g]] + 1]])
+        there = (orders.order == orders.order[groups[g]]) & (orders.group >= g)
+        if orders.entry is not None:
+            there &= orders.entry <= g
         terms = orders.risk_weight * np.exp(sign * f[orders.item])
         chosen = orders.choice_weight[own] > 0
         e, tied, d = orders.choice_weight[own][chosen], terms[own][chosen], chosen.sum()
@@ -282,11 +285,12 @@ def test_sums_are_those_of_the_definition(made, seed):
     orders, f = made(rng), 2 * rng.normal(size=7)
     groups, starts = orders.edges
     sign, efron = -1.0 if orders.lowest_first else 1.0, orders.ties == "efron"
+    stages = groups, starts, chain(starts)
 
     def sums(f):
         eta = sign * f[orders.item]
         value = eta + np.log(orders.risk_weight)
-        return choice_sums(value, eta, orders.choice_weight, efron, groups, starts)
+        return choice_sums(value, eta, orders.choice_weight, efron, *stages)
 
     (loss, bound), expected, *ways = sums(f)
     at = lambda by_place: sign * np.bincount(orders.item, by_place, 7)
@@ -296,7 +300,7 @@ def test_sums_are_those_of_the_definition(made, seed):
     step = 1e-5 * np.eye(7)
     found = [(brute_force(f + h, orders) - brute_force(f - h, orders)) / 2e-5 for h in step]
     assert np.allclose(gradient, found, atol=1e-8)
-    facts = orders.choice_weight, efron, expected, *ways, groups, starts
+    facts = orders.choice_weight, efron, expected, *ways, *stages
     assert np.allclose(choice_slope(facts), orders.choice_weight - expected, atol=1e-12)
     H = choice_matrix(orders.item, 7, facts)
     found = [at(sums(f + h)[1] - sums(f - h)[1]) / 2e-5 for h in step]
@@ -327,10 +331,9 @@ def test_far_scores_leave_finite_sums(scale):
         groups, starts = orders.edges
         eta = scale * rng.normal(size=7)[orders.item]
         value, efron = eta + np.log(orders.risk_weight), orders.ties == "efron"
-        totals, expected, *ways = choice_sums(
-            value, eta, orders.choice_weight, efron, groups, starts
-        )
-        facts = orders.choice_weight, efron, expected, *ways, groups, starts
+        stages = groups, starts, chain(starts)
+        totals, expected, *ways = choice_sums(value, eta, orders.choice_weight, efron, *stages)
+        facts = orders.choice_weight, efron, expected, *ways, *stages
         H = choice_matrix(orders.item, 7, facts)
         assert np.isfinite(totals).all() and totals[0] >= 0 and np.isfinite(H).all()
         assert np.isclose(expected.sum(), orders.choice_weight.sum())

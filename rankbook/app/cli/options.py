@@ -108,7 +108,7 @@ Explain = option(
 Quiet = option(bool, "Print no notes, warnings or progress bars to stderr.", "-q", "--quiet")
 
 
-ABOUT = ("target", "time", "event", "qid", "name")  # roles that a model keeps
+ABOUT = ("target", "time", "event", "entry", "qid", "name")  # roles that a model keeps
 
 
 @dataclass
@@ -125,6 +125,12 @@ class RoleOptions:
     event: option(
         str,
         "Column that is 1 if the event was observed and 0 if the time is censored.",
+        metavar="COLUMN",
+    ) = None
+    entry: option(
+        str,
+        "Column of the times at which patients come under observation, for late entry and for"
+        " features that change: a row is at risk after its entry, up to --time.",
         metavar="COLUMN",
     ) = None
     qid: Qid = None

@@ -30,7 +30,7 @@ def read_parts_of(
         As in :func:`rankbook.app.cli.reading.read_data`. Codes and fill values are learnt from DATA
         if there are files, and from all items if there are preferences.
     **columns
-        The options target, qid, name, drop, time and event.
+        The options target, qid, name, drop, time, event and entry.
 
     Returns
     -------
@@ -47,8 +47,8 @@ def read_parts_of(
 
     for name, file in files.items():
         check_file(f"--{name}", file)
-    survival = {key: columns.pop(key, None) for key in ("time", "event")}
-    if survival != dict(time=None, event=None):
+    survival = {key: columns.pop(key, None) for key in ("time", "event", "entry")}
+    if any(column is not None for column in survival.values()):
         if asked is not None:
             refuse_beside(**survival)
         check_file("DATA", data)

@@ -281,7 +281,9 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     )
     from rankbook.data.writers import json_rows, write_frame
     from rankbook.metrics.models import block_scores
-    from rankbook.preferences.graph import Preferences, survival_target
+    from rankbook.preferences.graph import Preferences
+    from rankbook.preferences.orders import survival_target
+    from rankbook.preferences.target import Target
 
     metric = parse_names(metric) or None
     check_report(report_file, ranking, *data, preferences)
@@ -293,7 +295,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
                 f"--report is {str(report_file)!r} and DATA is several files", "one file"
             )
         if asked is not None:
-            refuse = {key: columns[key] for key in ("target", "time", "event")}
+            refuse = {key: columns[key] for key in ("target", "time", "event", "entry")}
             refuse_beside(**refuse, by_query=by_query or None)
             if files is not None:
                 raise ArgumentError(
@@ -303,7 +305,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
         blocks, model = ranking_of(ranking, data, files, **columns)
         block = blocks.items.values[0]
         prefs = None if files else survival_target(block.y, block.qid)
-        if asked is not None or isinstance(prefs, Preferences):
+        if asked is not None or isinstance(prefs, Target):
             if asked is not None:
                 prefs = preferences_between(asked, block.X.shape[0], block.item_names)
             elif by_query:
@@ -396,7 +398,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     from rankbook.app.measures import of_table_or_model
     from rankbook.metrics.compare import compare as compare_scores
     from rankbook.metrics.models import block_scores
-    from rankbook.preferences.graph import survival_target
+    from rankbook.preferences.orders import survival_target
 
     asked = asked_preferences([data], preferences, **vars(records))
     check_report(report_file, a, b, data, preferences)

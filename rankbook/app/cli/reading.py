@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError, Assumption
-from .options import FORMATS, file_of
+from .options import ABOUT, FORMATS, file_of
 from .report import at_level, note
 from .words import text_in_words
 
@@ -286,11 +286,10 @@ def open_file_blocks(
     OSError, ValueError
         As :func:`read_data`.
     """
-    from rankbook.base.limits import warn
     from rankbook.data.blocks import Blocks, CheckedBlock
     from rankbook.data.datasets import NAMES
     from rankbook.data.encoding import learn_encoding, read_to_learn
-    from rankbook.data.table import FrameReader, Roles, Source, find_roles
+    from rankbook.data.table import SURVIVAL, FrameReader, Roles, Source, find_roles
 
     source, about = data[0], getattr(model, "about", {})
     features = getattr(model, "columns", None)
@@ -298,22 +297,18 @@ def open_file_blocks(
     features = None if features is None else list(features)
 
     def roles_of(table, names):
-        known = {key: about.get(key) for key in ("target", "qid", "name", "time", "event")}
+        known = {key: about.get(key) for key in ABOUT}
         known = {k: v for k, v in known.items() if v in names or v == "none"}
         given, both = {k: v for k, v in columns.items() if v is not None}, {"time", "event"}
         if "target" in given or not both <= known.keys():  # a table may have only one of the two
-            known = {k: v for k, v in known.items() if k not in both}
+            known = {k: v for k, v in known.items() if k not in SURVIVAL}
         if both & given.keys():
             known.pop("target", None)
         known |= given
         more = dict(features=features, drop=drop, of_model=features is not None)
         roles = find_roles(table, names, **known, **more, needs_target=needs_target)
-        for name in roles.features if roles.time is not None and features is None else ():
-            if name.lower() == "start":
-                said = f"feature: column {name!r} of {table}. If patients enter the study then, "
-                warn(Assumption(said + "pass --drop start, because late entry is not modelled."))
         roles = replace(roles, encoding=getattr(model, "encoding", None))
-        return roles if scored else replace(roles, target=None, time=None, event=None)
+        return roles if scored else replace(roles, target=None, **dict.fromkeys(SURVIVAL))
 
     if files is not None:
         from rankbook.data.file_blocks import blocks_of_tables, open_tables
@@ -333,7 +328,7 @@ def open_file_blocks(
             roles = replace(roles, encoding=learn_encoding(table, roles.items(frame), learnt))
         return Blocks([roles.read(table, frame, name=str(table))]), roles
     columns.pop("name", None)
-    for argument in ("time", "event"):
+    for argument in SURVIVAL:
         if (value := columns.pop(argument, None)) is not None:
             raise ArgumentError(
                 f"{argument} is {value!r}", f"None for the built-in data {source!r}"

@@ -4,7 +4,9 @@ import re
 
 from ...base.errors import ArgumentError
 
-OPTIONS = "event graph kernel lam loss method penalty qid query_weight solver ties time weight"
+OPTIONS = (
+    "entry event graph kernel lam loss method penalty qid query_weight solver ties time weight"
+)
 OPTIONS = {name: "--" + name.replace("_", "-") for name in OPTIONS.split()}
 RENAMED = dict(groups="--group-split", random_state="--seed", n_resamples="--resamples")
 RENAMED |= dict(signs="--sign", option="--solver-option", columns="--column")

@@ -242,14 +242,18 @@ def choice_cost(cp, orders, eta):
     chosen, log_risk, terms = orders.choice_weight, np.log(orders.risk_weight), []
     for o in range(orders.n_orders):
         end = groups[starts[o + 1]]
-        for begin, after in zip(groups[starts[o] : starts[o + 1]], groups[starts[o] + 1 :]):
-            tied = begin + np.flatnonzero(chosen[begin:after])
+        for g in range(starts[o], starts[o + 1]):
+            begin, after = groups[g], groups[g + 1]
+            there = slice(begin, end)
+            if orders.entry is not None:  # tied places come first, and have entered
+                there = begin + np.flatnonzero(orders.entry[there] <= g)
+            tied = np.flatnonzero(chosen[begin:after])
             stages = tied.size if orders.ties == "efron" else min(tied.size, 1)
             for l in range(stages):
-                value = log_risk[begin:end].copy()
-                value[tied - begin] += np.log1p(-l / tied.size)
-                weight = chosen[tied].sum() / stages
-                terms.append(weight * cp.log_sum_exp(eta[begin:end] + value))
+                value = log_risk[there].copy()
+                value[tied] += np.log1p(-l / tied.size)
+                weight = chosen[begin:after].sum() / stages
+                terms.append(weight * cp.log_sum_exp(eta[there] + value))
     return cp.sum(cp.hstack(terms)) - chosen @ (eta + log_risk)
 
 
@@ -264,9 +268,8 @@ def exponential_program(cp, problem, lam):
         weight = np.asarray(target.weight)
         rows = weight.size
     else:
-        groups, starts = target.edges
         weight = np.asarray(target.choice_weight)
-        rows = int((groups[starts[target.order + 1]] - groups[target.group])[weight > 0].sum())
+        rows = int(target.count_at_risk()[weight > 0].sum())
     rank = problem.rank
     require_program(
         f"{rows:,} exponentials", 'use the solver "newton"', 3 * rows, rows * rank, rank

@@ -1,0 +1,182 @@
+"""Survival times of patients who enter late: sets at risk, sums, parts and pairs."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import rankbook as rb
+from rankbook.problems.plackett_luce import ChoiceSums, PlackettLuce
+
+
+def draw(rng, n=9):
+    """Times, events, strata, weights and entries on a coarse grid, with ties and weights of 0."""
+    time = rng.integers(1, 6, n)
+    entry = time - rng.integers(1, 6, n)
+    event, qid = rng.random(n) < 0.6, rng.integers(0, 2, n)
+    weight = rng.integers(0, 3, n) * rng.random(n)
+    return dict(time=time, event=event, qid=qid, weight=weight, entry=entry)
+
+
+def choices(time, event, qid, weight, entry):
+    """Rows with an event and the rows at risk with them, (e, weight, at risk), by definition."""
+    found = []
+    for q in np.unique(qid):
+        for t in np.unique(time):
+            there = (qid == q) & (entry < t) & (t <= time) & (weight > 0)
+            own = there & event & (time == t)
+            if own.any():
+                found.append((np.flatnonzero(own), np.flatnonzero(there)))
+    return found
+
+
+def negative_log_likelihood(f, ties, **data):
+    cost, weight = 0.0, data["weight"]
+    for own, there in choices(**data):
+        terms = weight * np.exp(-f)
+        d, e = own.size, weight[own].sum()
+        for l in range(d):
+            gone = l / d * terms[own].sum() if ties == "efron" else 0.0
+            cost += e / d * np.log(terms[there].sum() - gone)
+        cost -= weight[own] @ np.log(terms[own])
+    return cost
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+@pytest.mark.parametrize("seed", range(40))
+def test_sums_are_those_of_the_definition(seed, ties):
+    """Loss, slope, conjugate, Hessian and contributions, beside differences of the formula."""
+    rng = np.random.default_rng(seed)
+    data, f = draw(rng), 2 * rng.normal(size=9)
+    orders = rb.Orders.from_survival(**data, ties=ties)
+    if not len(orders):
+        return
+    loss = ChoiceSums(orders)
+    cost = lambda f: negative_log_likelihood(f, ties, **data)
+    found, step = loss.evaluate(f), 1e-5 * np.eye(9)
+    assert np.isclose(found.loss, cost(f), atol=1e-12)
+    slope = [(cost(f + h) - cost(f - h)) / 2e-5 for h in step]
+    assert np.allclose(-found.score_gradient, slope, atol=1e-8)
+    assert np.isclose(found.margin, found.loss + f @ found.score_gradient, atol=1e-10)
+    H = loss.curvature_matrix(found.bands)
+    at = lambda f: -loss.evaluate(f).score_gradient
+    assert np.allclose(H, [(at(f + h) - at(f - h)) / 2e-5 for h in step], atol=1e-8)
+    v = rng.normal(size=9)
+    assert np.allclose(loss.curvature(found.bands, v), H @ v, atol=1e-12)
+    u = loss.place_residuals(found.bands, v[loss.item])
+    assert np.isclose(u.sum(), -(found.score_gradient @ v))  # eta = -f
+    assert loss.excess(f, 0.1) >= cost(f + 0.1 * np.sign(v)) - cost(f) + 0.1 * (
+        found.score_gradient @ np.sign(v)
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_late_entry_is_the_same_as_none(seed):
+    rng = np.random.default_rng(seed)
+    data = draw(rng) | dict(entry=np.zeros(9))
+    late = rb.Orders.from_survival(**data, ties="efron")
+    plain = rb.Orders.from_survival(**{k: data[k] for k in data if k != "entry"}, ties="efron")
+    f = rng.normal(size=9)
+    one, other = (ChoiceSums(each).evaluate(f) for each in (late, plain))
+    assert np.isclose(one.loss, other.loss) and np.isclose(one.margin, other.margin)
+    assert np.allclose(one.score_gradient, other.score_gradient)
+    assert len(late) == len(plain) and (late.is_compared == plain.is_compared).all()
+    assert (PlackettLuce().groups(late) == PlackettLuce().groups(plain)).all()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_facts_are_those_of_the_sets_at_risk(seed):
+    """Choices, compared rows and connected parts, of all rows, of some and of whole orders."""
+    rng = np.random.default_rng(seed)
+    data = draw(rng, 12)
+    whole = rb.Orders.from_survival(**data)
+    rows = rng.integers(0, 12, rng.integers(2, 13))
+    part = {k: v[rows] for k, v in data.items()}
+    for orders, known in ((whole, data), (whole[rows], part)):
+        sets = [(own, there) for own, there in choices(**known) if there.size > 1]
+        assert len(orders) == sum(own.size for own, _ in sets)
+        compared = {i for _, there in sets for i in there}
+        assert set(orders.item[orders.is_compared].tolist()) == compared
+        group = PlackettLuce().groups(orders) if len(orders) else None
+        linked = np.eye(known["time"].size, dtype=bool)
+        for _, there in sets:
+            linked[np.ix_(there, there)] = True
+        for _ in range(4):
+            linked = linked @ linked
+        if group is not None:
+            assert ((group[:, None] == group) == linked).all()
+        cost = ChoiceSums(orders).evaluate(np.arange(known["time"].size) / 5.0).loss
+        expected = negative_log_likelihood(np.arange(known["time"].size) / 5.0, "breslow", **known)
+        assert np.isclose(cost, expected, atol=1e-12)
+    if whole.n_orders == 2:
+        f = rng.normal(size=12)
+        both = [ChoiceSums(whole.of_orders([k])).evaluate(f).loss for k in (1, 0, 1)]
+        assert np.isclose(ChoiceSums(whole.of_orders([1, 0, 1])).evaluate(f).loss, sum(both))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_are_events_and_rows_at_risk(seed):
+    rng = np.random.default_rng(seed)
+    data, f = draw(rng, 15), rng.integers(0, 4, 15).astype(float)
+    orders, w = rb.Orders.from_survival(**data), data["weight"]
+    total = wrong = 0.0
+    for own, there in choices(**data):
+        for i in own:
+            for j in set(there.tolist()) - set(own.tolist()):
+                total += w[i] * w[j]
+                wrong += w[i] * w[j] * ((f[i] > f[j]) + (f[i] == f[j]) / 2)
+    assert np.isclose(rb.disagreement(orders, f), wrong / total)
+
+
+def test_far_scores_cancel_nothing():
+    """A patient of a huge term who has not entered, or has left, leaves no trace in a sum."""
+    time, entry = np.array([1.0, 2, 3, 4, 5, 6]), np.array([0.0, 0, 0, 3.5, 0, 0])
+    orders = rb.Orders.from_survival(time, np.ones(6), entry=entry)
+    f = np.array([0.0, 0.3, -0.2, -300.0, 0.1, 0.4])  # the fourth has a hazard of e^300
+    expected = sum(
+        np.logaddexp.reduce(-f[(entry < t) & (time >= t)]) + f[i] for i, t in enumerate(time)
+    )
+    assert np.isclose(ChoiceSums(orders).evaluate(f).loss, expected, rtol=1e-14, atol=0)
+    alone = rb.Orders.from_survival(time[:3], np.ones(3), entry=entry[:3])
+    slope = ChoiceSums(orders).evaluate(f).score_gradient[:1]
+    three = np.exp(-f[[0, 1, 2, 4, 5]])
+    assert np.isclose(slope[0], -(1 - three[0] / three.sum()), rtol=1e-14)
+    assert len(alone) == 2
+
+
+def test_the_solvers_agree_and_certify():
+    """newton's certificate, and the exponential cones of cvxpy."""
+    pytest.importorskip("cvxpy")
+    rng = np.random.default_rng(3)
+    data, X = draw(rng, 30), rng.normal(size=(30, 2))
+    for ties in ("breslow", "efron"):
+        orders = rb.Orders.from_survival(**data, ties=ties)
+        problem = rb.RankSVMProblem(X, orders, kernel="linear", loss="plackett-luce")
+        one = rb.solve(problem, 0.3, ("newton", dict(tol=1e-10)))
+        assert one.certificate.relative_gap < 1e-9
+        other = rb.solve(problem, 0.3, "qp")
+        assert np.allclose(one.weights, other.weights, atol=1e-4)
+
+
+def test_the_target_keeps_its_entries():
+    """In pickles and parts, and read-only."""
+    orders = rb.Orders.from_survival([5.0, 3, 6], [1, 1, 0], entry=[0, 0, 4])
+    assert repr(orders) == "Orders(items=3, orders=1, choices=2, events=2, late=1)"
+    for one in (orders, pickle.loads(pickle.dumps(orders)), orders[[2, 0, 1]][[1, 2, 0]]):
+        assert one.entry.tolist() == orders.entry.tolist()
+        assert one.survival["entry"].tolist() == [0, 0, 4]
+        with pytest.raises(ValueError, match="read-only"):
+            one.entry[0] = 1
+
+
+@pytest.mark.parametrize(
+    "entry, words",
+    [
+        ([0.0, 2.0], "entry is 2 in row 1, where time is 2; expected an entry before the time"),
+        ([0.0, np.nan], "entry has NaN at index 1"),
+        ([0.0], r"entry has shape \(1,\)"),
+    ],
+)
+def test_impossible_entries_are_refused(entry, words):
+    with pytest.raises(ValueError, match=words):
+        rb.Orders.from_survival([1.0, 2.0], [1, 1], entry=entry)
