@@ -10,6 +10,7 @@ from .data.file_blocks import read_blocks
 from .data.records import read_orders, read_preferences
 from .data.table import read_table
 from .estimators.calibration import calibrate
+from .estimators.coefficients import coefficient_table
 from .estimators.explain_pair import explain_pair
 from .estimators.label_ranker import LabelRanker, LabelRankerCV
 from .estimators.leaderboard import Leaderboard
@@ -90,6 +91,7 @@ __all__ = [
     "calibrate",
     "choose_lambda",
     "click_propensities",
+    "coefficient_table",
     "compare_solvers",
     "dask_blocks",
     "datasets",

@@ -105,6 +105,7 @@ def table(tmp_path, text="a,b,y\n1,2,3\n4,5,6\n", name="t.csv"):
 
 
 # what the caller wrote, the type of the error, and what the message says
+LATE = rb.Orders.from_survival([1.0, 2.0], [1, 1], entry=[0.0, 0.5])
 PREFERENCES = [
     (
         "reweighted by too few",
@@ -135,6 +136,30 @@ PREFERENCES = [
         lambda: rb.Orders.from_survival(with_nan(Y, 3), LABELS),
         ValueError,
         r"^time has NaN at index 3; expected finite numbers",
+    ),
+    (
+        "Orders of an entry at the time of the event",
+        lambda: rb.Orders.from_survival([1.0, 2.0], [1, 1], entry=[0.0, 2.0]),
+        ValueError,
+        r"^entry is 2 in row 1, where time is 2; expected an entry before the time",
+    ),
+    (
+        "a baseline hazard of late entries",
+        lambda: rb.BaselineHazard(LATE, [1.0, 2.0]),
+        ValueError,
+        r"^y_true has patients who enter late; expected survival times without entry",
+    ),
+    (
+        "a concordance of late entries",
+        lambda: metrics.concordance(LATE, [1.0, 2.0]),
+        ValueError,
+        r"^y_true has patients who enter late; .*without entry. rb.disagreement",
+    ),
+    (
+        "a hinge of late entries",
+        lambda: rb.RankSVM(kernel="linear").fit([[1.0], [2.0]], LATE),
+        ValueError,
+        r"^prefs has patients who enter late, .*; expected loss='plackett-luce'",
     ),
     (
         "a baseline hazard of other scores",
@@ -3071,6 +3096,12 @@ INTERVALS = [
         lambda: rb.Leaderboard().fit(dict(winner=["a"], loser=["a"])),
         ValueError,
         r"winner and loser are both 'a' in row 0; expected two different items",
+    ),
+    (
+        "coefficient_table of a model without data",
+        lambda: rb.coefficient_table(without_data()),
+        ValueError,
+        r"^model has no solution_, .*; expected a model after fit. Fit it again",
     ),
     (
         "order_intervals of a model without data",

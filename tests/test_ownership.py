@@ -490,6 +490,12 @@ CASES = {
         lambda hazard, new: [hazard.times, hazard.survival(new[:, 0])],
     ),
     "RankSVM by a PairLoss": (fitted(rb.RankSVM(loss=Logcosh()), *Y), predicts),
+    "coefficient_table": (
+        lambda b: rb.coefficient_table(
+            rb.RankSVM(kernel="linear", loss="plackett-luce").fit(b["X"], b["y"])
+        ),
+        lambda found, new: [found["coef"].to_numpy(), found["se"].to_numpy()],
+    ),
     "order_intervals, OrderIntervals": (
         lambda b: rb.order_intervals(
             rb.RankSVM(kernel="linear", loss="logistic").fit(b["X"], b["y"]), b["new"]

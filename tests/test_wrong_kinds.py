@@ -394,12 +394,16 @@ CALLS = {
         rb.Preferences.from_survival, time=np.arange(N), event=np.r_[LABELS[1:], 1]
     ),
     "Orders.from_survival": calls(
-        rb.Orders.from_survival, time=np.arange(N), event=np.r_[LABELS[1:], 1]
+        rb.Orders.from_survival,
+        time=np.arange(N),
+        event=np.r_[LABELS[1:], 1],
+        entry=np.arange(N) - 1,
     ),
     "Orders.from_preferences": calls(rb.Orders.from_preferences, prefs=SURVIVAL),
     "BaselineHazard": calls(rb.BaselineHazard, y_true=SURVIVAL, y_score=Y),
     "hazard.survival": does(hazard, "survival", y_score=Y),
     "hazard.cumulative_hazard": does(hazard, "cumulative_hazard", y_score=Y),
+    "coefficient_table": calls(rb.coefficient_table, model=logistic),
     "order_intervals": calls(rb.order_intervals, model=logistic, X=Z, n_resamples=100),
     "order_intervals of resamples": calls(
         rb.order_intervals, model=logistic, X=Z, n_resamples=100, method="bootstrap"

@@ -725,6 +725,28 @@ def solution_of(model, X):
     if isinstance(model, Pipeline):
         check_is_fitted(model)
         X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]
+    solution = training_solution(model)
+    problem = solution.problem
+    items = read_items(model, X, reset=False)
+    if "nystroem_map_" in vars(model):
+        items = model.nystroem_map_.transform(items)
+    theta = vars(model).get("pair_coef_", np.empty(0))
+    if theta.size:  # on neutral ground
+        if problem.kernel.name == "precomputed":
+            raise ArgumentError(
+                "model is fitted with pair features and kernel is 'precomputed'",
+                "a kernel by name",
+            )
+        items = with_features(items, np.zeros((items.shape[0], theta.size)))
+    if index is not None and not is_numbered(index):
+        return solution, items, tuple(map(str, index)), theta.size
+    names = training_names(problem, items, theta.size)
+    known = range(items.shape[0]) if names is None else names
+    return solution, items, tuple(map(str, known)), theta.size
+
+
+def training_solution(model):
+    """Solution with the training data of a fitted ranking SVM or regularised least squares."""
     if not isinstance(model, (RankSVM, RankSVMCV, RankRLSBase)):
         raise ArgumentError(
             f"model is {a_type(model)}",
@@ -745,22 +767,7 @@ def solution_of(model, X):
             "a model after fit",
             "Fit it again to X and y.",
         )
-    items = read_items(model, X, reset=False)
-    if "nystroem_map_" in vars(model):
-        items = model.nystroem_map_.transform(items)
-    theta = vars(model).get("pair_coef_", np.empty(0))
-    if theta.size:  # on neutral ground
-        if problem.kernel.name == "precomputed":
-            raise ArgumentError(
-                "model is fitted with pair features and kernel is 'precomputed'",
-                "a kernel by name",
-            )
-        items = with_features(items, np.zeros((items.shape[0], theta.size)))
-    if index is not None and not is_numbered(index):
-        return solution, items, tuple(map(str, index)), theta.size
-    names = training_names(problem, items, theta.size)
-    known = range(items.shape[0]) if names is None else names
-    return solution, items, tuple(map(str, known)), theta.size
+    return solution
 
 
 def training_names(problem, items, n_pairs):

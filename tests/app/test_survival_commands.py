@@ -273,3 +273,95 @@ def test_a_fit_to_two_columns_names_the_way_to_survival_times():
             model.fit(table[["age", "dose"]], table[["days", "died"]])
         with pytest.raises(ValueError, match=r"y has shape \(80, 3\); expected shape \(n,\)\.$"):
             model.fit(table[["age", "dose"]], table[["days", "died", "site"]])
+
+
+def late_patients():
+    """Patients who enter after a part of their time, in a column that the shell must be told of."""
+    table = patients(3)
+    start = np.maximum(0, table.days * (np.arange(len(table)) % 4) // 5)
+    return table.assign(start=np.minimum(start, table.days - 1))
+
+
+COX = ["--loss", "plackett-luce", "--kernel", "linear"]
+LATE = [*TIMES, "--entry", "start"]
+
+
+def test_late_entries_are_those_of_the_estimator():
+    """In fit, evaluate and a choice by folds; the model knows the column."""
+    table = late_patients()
+    table.to_csv("late.csv", index=False)
+    given = ["late.csv", *TIMES, "--entry", "start", "--qid", "site", *COX, "--lam", "2"]
+    done("fit", *given, "--no-standardize", "--tied-events", "efron", "-o", "m")
+    survival = dict(time=table.days, event=table.died, qid=table.site, entry=table.start)
+    y = rb.Orders.from_survival(**survival, ties="efron")
+    X = table[["age", "dose"]].to_numpy()
+    model = rb.RankSVM(2.0, "linear", loss="plackett-luce").fit(X, y)
+    assert np.allclose(rb.load("m").model.coef_, model.coef_, atol=1e-6)
+    found = facts_of("evaluate", "m", "late.csv")["metrics"]
+    assert found["concordance"] == pytest.approx(model.score(X, y), abs=1e-12)
+    some = ["late.csv", *TIMES, "--entry", "start", "--drop", "site", *COX]
+    chosen = facts_of("select", *some, "--no-standardize")
+    y = rb.Orders.from_survival(table.days, table.died, entry=table.start)
+    options = dict(loss="plackett-luce", random_state=0)
+    expected = rb.RankSVMCV("linear", **options).fit(X, y)
+    assert chosen["chosen"]["lam"] == pytest.approx(expected.lam_, rel=1e-6)
+    structured = np.empty(len(table), [("died", bool), ("entry", float), ("days", float)])
+    structured["died"], structured["days"] = table.died, table.days
+    structured["entry"] = table.start
+    again = rb.RankSVM(2.0, "linear", loss="plackett-luce").fit(X, structured)
+    y = y.replaced(ties="breslow")
+    assert np.allclose(again.coef_, rb.RankSVM(2.0, "linear", loss="plackett-luce").fit(X, y).coef_)
+
+
+def test_a_start_that_becomes_a_feature_is_announced():
+    late_patients().to_csv("late.csv", index=False)
+    for command, more in (("fit", ["-o", "m"]), ("select", [])):
+        said = run(command, "late.csv", *TIMES, "--drop", "site", *COX, *more).stderr
+        assert "feature: column 'start' of late.csv" in said and "pass --entry start" in said
+        said = run(command, "late.csv", *TIMES, "--entry", "start", "--drop", "site", *COX, *more)
+        assert "feature: column" not in said.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--target", "died", "--entry", "start"], "--entry is 'start' and --time is missing"),
+        (
+            [*TIMES, "--entry", "days", "--drop", "start", *COX],
+            "--time and --entry are both 'days'; expected two different columns",
+        ),
+        ([*TIMES, "--entry", "bad", *COX], "late.csv has an entry at "),
+        ([*TIMES, "--entry", "start"], "expected --loss plackett-luce, which is Cox's model"),
+        ([*LATE, "--tied-events", "efron"], "expected --time, --event and --loss plackett-luce"),
+        ([*LATE, *COX, "--robust"], "--robust is given; expected --coefficients with it"),
+        ([*LATE, *COX[:2], "--coefficients"], "--coefficients is given; expected --kernel linear"),
+    ],
+)
+def test_wrong_calls_with_late_entries(arguments, said):
+    table = late_patients()
+    table.assign(bad=table.days).to_csv("late.csv", index=False)
+    assert said in refused("fit", "late.csv", "--drop", "site", *arguments, "-o", "m")
+
+
+def test_a_table_of_coefficients_is_printed_and_kept():
+    """In units of the columns, although the model standardises."""
+    table = late_patients()
+    table.to_csv("late.csv", index=False)
+    given = ["fit", "late.csv", *TIMES, "--drop", "site", "--drop", "start", *COX]
+    given += ["--lam", "1e-6", "--coefficients", "--robust", "-o", "m"]
+    text = done(*given)
+    X = table[["age", "dose"]]
+    y = rb.Orders.from_survival(table.days, table.died)
+    precise = dict(lam=1e-9, kernel="linear", loss="plackett-luce")
+    model = rb.RankSVM(**precise, solver=("newton", dict(tol=1e-12))).fit(X, y)
+    expected = rb.coefficient_table(model, robust=True)
+    rows = facts_of("info", "m", "--coefficients")
+    assert [row["feature"] for row in rows] == ["age", "dose"]
+    for name in ("coef", "se", "ratio", "ratio_low"):
+        assert np.allclose([row[name] for row in rows], expected[name], rtol=1e-4)
+    shown = done("info", "m", "--coefficients")
+    assert shown in text and "hazard ratio  95% interval" in shown and "sandwich" in shown
+    assert f"{expected.ratio['age']:.4g}" in shown
+    assert "coefficients" not in done("info", "m")
+    done("fit", "late.csv", *TIMES, "--drop", "site", "--drop", "start", *COX, "-o", "other")
+    assert "rankbook fit --coefficients stores one" in refused("info", "other", "--coefficients")

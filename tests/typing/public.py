@@ -38,6 +38,8 @@ prefs = rb.Preferences.from_pairs([("a", "b")], margin=[2.0], items=["a", "b"]).
 prefs = rb.Preferences.from_rankings([["a", ["b", "c"]], ["c", "a"]], items=["a", "b", "c"])
 orders = rb.Orders.from_rankings([["a", ["b", "c"]], ["c", "a"]], top=1, unranked="last")
 orders = rb.Orders.from_survival([1.0, 2.0], [True, False], ties="efron")[[0, 1]].of_orders([0])
+orders = rb.Orders.from_survival([1.0, 2.0], [1, 0], entry=[0.0, 1.0])
+print(orders.entry, orders.part, orders.count_at_risk())
 hazard = rb.BaselineHazard(orders, [0.5, 1.0])
 print(hazard.survival([0.0], 3.0) + hazard.cumulative_hazard([0.0]), hazard.times.max())
 print(orders.pairs(), rb.Orders.from_preferences(prefs).n_orders, len(orders), orders.item.size)
@@ -286,6 +288,7 @@ board = rb.match_prior(rb.RankSVM(kernel="linear", loss="logistic"), X, prefs)
 found: rb.OrderIntervals = rb.order_intervals(
     board, X, level=0.9, method="bootstrap", unit="item", n_jobs=1, random_state=0
 )
+print(rb.coefficient_table(board, level=0.9, robust=True, cluster=[1, 2], standardized=True).coef)
 found = rb.order_intervals(board, X, simultaneous=True, n_resamples=200)
 bounds = found.low + found.high + found.rank_low + found.rank_high + found.decided[0]
 first: str = found.names[found.order[0]] + found.remark

@@ -133,16 +133,27 @@ FileName = Annotated[str, typer.Argument(metavar="FILE", help="Saved model or pa
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
-def info(file: FileName, as_json: AsJson = False):
+Coefficients = opt.option(
+    bool,
+    "Print the table of coefficients that rankbook fit --coefficients stored.",
+    "--coefficients",
+)
+
+
+def info(file: FileName, coefficients: Coefficients = False, as_json: AsJson = False):
     """Describe a saved model or path.
 
     The description contains its class, parameters, sizes and certificate, and the weights of a
     linear model.
     """
+    from rankbook.app.coefficients import table_rows, table_text
     from rankbook.estimators.saving import file_facts
 
     with name_argument("FILE", file):
         facts = file_facts(file)
+        if coefficients:
+            table = table_rows(file, facts)
+            return say(json.dumps(table[0], indent=2) if as_json else table_text(*table))
     if as_json:
         return say(json.dumps(facts, indent=2, allow_nan=False))
     pairs = lambda values: ", ".join(f"{name}={value!r}" for name, value in values.items())
@@ -171,7 +182,8 @@ def info(file: FileName, as_json: AsJson = False):
     categories = (f"{name}: {', '.join(found)}" for name, found in encoding["categories"].items())
     rows += [("categories", "; ".join(categories))] if encoding["categories"] else []
     rows += [("gaps", pairs(encoding["fill"]))] if encoding["fill"] else []
-    rows += [("about", pairs(facts["about"]))] if facts.get("about") else []
+    about = {k: v for k, v in (facts.get("about") or {}).items() if k != "coefficients"}
+    rows += [("about", pairs(about))] if about else []
     for name in ("certificate", "exact_certificate"):
         if isinstance(facts.get(name), dict):
             of = ", of the kernel itself" if "exact" in name else ""

@@ -72,6 +72,15 @@ def sending(workers=None, scheduler=None):
         yield lambda blocks: dask_blocks(blocks, client=client)
 
 
+def tied_target(y, qid, ties):
+    """Return the orders of a structured array of survival times, with a rule for tied events."""
+    from rankbook.preferences.orders import Orders, survival_target
+
+    target = survival_target(y, qid)
+    orders = target if isinstance(target, Orders) else Orders.from_preferences(target)
+    return orders.replaced(ties=ties)
+
+
 Output = opt.option(Path, "File to write the model to.", "-o", "--output", "--out")
 Method = opt.option(str, "Method: ranksvm or rankrls.", values="ranksvm rankrls")
 Lam = opt.option(
@@ -98,6 +107,21 @@ QueryWeight = opt.option(
     "equal: scale the weights of preferences so that they sum to 1 in each query.",
     values="equal",
 )
+
+
+TiedEvents = opt.option(
+    str,
+    "Events at the same time, for --loss plackett-luce and --time: breslow (default) or efron.",
+    values="breslow efron",
+)
+Coefficients = opt.option(
+    bool,
+    "Print a table of coefficients with hazard or odds ratios, standard errors, intervals and p"
+    " values, and keep it in the model for rankbook info. It needs --kernel linear and --loss"
+    " plackett-luce or logistic. For the usual unpenalised table add --lam 1e-6.",
+    "--coefficients",
+)
+Robust = opt.option(bool, "Standard errors of --coefficients by the sandwich estimate.", "--robust")
 
 
 @dataclass
@@ -129,6 +153,9 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     sign: Signs = None,
     graph: opt.Graph = None,
     query_weight: QueryWeight = None,
+    tied_events: TiedEvents = None,
+    coefficients: Coefficients = False,
+    robust: Robust = False,
     standardize: opt.Scale = True,
     solver: opt.SolverName = "auto",
     workers: Workers = None,
@@ -161,7 +188,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
 
         if files is not None:
             given = dict(preferences=preferences, method=method, name=roles.name) | options
-            given |= dict(time=roles.time, event=roles.event)
+            given |= dict(time=roles.time, event=roles.event, entry=roles.entry)
             given |= {key: value or None for key, value in vars(learnt).items()}
             for name_of, value in given.items():
                 if value not in (accepted := ACCEPTED.get(name_of, (None,))):
@@ -175,10 +202,24 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         with advice_on_words(roles.target, one, **parts):
             blocks, found = open_file_blocks(data, files, needs_target=asked is None, **columns)
         if asked is not None:
-            refuse_beside(time=roles.time, event=roles.event)
+            refuse_beside(time=roles.time, event=roles.event, entry=roles.entry)
             refuse_beside(target=roles.target, graph=graph, query_weight=query_weight)
             (block,) = blocks.items.values
             prefs = preferences_between(asked, block.X.shape[0], block.item_names)
+        if tied_events is not None:
+            if roles.time is None or loss != "plackett-luce":
+                said = f"tied_events is {tied_events!r}"
+                raise ArgumentError(said, "--time, --event and --loss plackett-luce with it")
+            (block,) = blocks.items.values
+            prefs = tied_target(block.y, block.qid, tied_events)
+        if robust and not coefficients:
+            raise ArgumentError("robust is True", "--coefficients with it")
+        likely = loss in ("plackett-luce", "logistic") and kernel.kernel == "linear"
+        if coefficients and not (likely and penalty in (None, "l2") and not sign):
+            raise ArgumentError(
+                "coefficients is True",
+                "--kernel linear and --loss plackett-luce or logistic with it, without --sign",
+            )
         if None not in (lam, c):
             raise ArgumentError(f"lam is {lam!r} and -c is {c!r}", "one of the two")
         if c is not None:
@@ -194,6 +235,11 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         with sending(workers, scheduler) as send:
             how |= dict(preferences=prefs, send=send, encoding=found.encoding)
             model = fit_model(blocks, found.features, method, **how, **options)
+        if coefficients:
+            from rankbook.app.coefficients import stored_table
+            from rankbook.estimators.coefficients import coefficient_table
+
+            model.about["coefficients"] = stored_table(coefficient_table(model, robust=robust))
     inner, certificate = model.model, model.model.certificate_
     problem = inner.solution_.problem
     if method == "ranksvm":
@@ -234,4 +280,9 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         time=f"{facts['seconds']:.1f} s",
     )
     text = "\n".join(f"{label:13}{row}" for label, row in rows.items())
+    if coefficients:
+        from rankbook.app.coefficients import table_rows, table_text
+
+        table = table_rows(output, dict(about=model.about))
+        facts["coefficients"], text = table[0], f"{text}\n\n{table_text(*table)}"
     say(json.dumps(facts, indent=2) if as_json else text)

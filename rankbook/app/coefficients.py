@@ -1,0 +1,57 @@
+"""Tables of coefficients in files of models, and their text."""
+
+import numpy as np
+
+from ..base.errors import ArgumentError
+from ..base.tables import as_text
+
+STORED = ("coef", "se", "z", "p", "low", "high")
+MISSING = "rankbook fit --coefficients stores one."
+
+
+def stored_table(table):
+    """Convert a table of :func:`rankbook.coefficient_table` to plain values for a file."""
+    columns = {name: table[name].tolist() for name in STORED}
+    return dict(feature=table.index.tolist(), **columns, facts=dict(table.attrs))
+
+
+def table_rows(file, facts):
+    """Rows of the table in the facts of a file, as dicts, and facts about it.
+
+    A ratio that overflows is None.
+
+    Raises
+    ------
+    ValueError
+        If the file has no table.
+    """
+    about = facts.get("about")
+    table = about.get("coefficients") if isinstance(about, dict) else None
+    if table is None:
+        raise ArgumentError(
+            f"file is {str(file)!r}, without a table of coefficients", "a model with one", MISSING
+        )
+    rows = []
+    for each in zip(table["feature"], *(table[name] for name in STORED)):
+        row = dict(zip(("feature", *STORED), each))
+        with np.errstate(over="ignore"):
+            ratios = np.exp([row["coef"], row["low"], row["high"]]).tolist()
+        ratios = [value if np.isfinite(value) else None for value in ratios]
+        rows.append(row | dict(zip(("ratio", "ratio_low", "ratio_high"), ratios)))
+    return rows, table["facts"]
+
+
+def table_text(rows, facts):
+    """The table as text: coefficients, ratios with intervals, and what they mean."""
+    digits = lambda value: "inf" if value is None else f"{value:.4g}"
+    level = f"{100 * facts['level']:g}%"
+    said = [("feature", "coef", facts["ratio"], f"{level} interval", "se", "z", "p")]
+    for row in rows:
+        ends = f"{digits(row['ratio_low'])} to {digits(row['ratio_high'])}"
+        p = "< 0.0001" if row["p"] < 1e-4 else f"{row['p']:.4f}"
+        numbers = [digits(row[name]) for name in ("coef", "ratio")]
+        said.append((row["feature"], *numbers, ends, digits(row["se"]), f"{row['z']:.2f}", p))
+    units = f", {facts['units']} units" if "units" in facts else ""
+    ties = f", ties by {facts['ties'].capitalize()}" if "ties" in facts else ""
+    about = f"lambda {facts['lam']:.6g}, standard errors: {facts['covariance']}{units}{ties}"
+    return f"{as_text(said)}\n{about}"

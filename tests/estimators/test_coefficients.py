@@ -1,0 +1,334 @@
+"""Tables of coefficients beside lifelines, statsmodels, R and brute force."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from peer_coefficients import FEATURES, patients, votes
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rankbook as rb
+
+PRECISE = ("newton", dict(tol=1e-12))
+STORED = json.loads((Path(__file__).parent / "coefficients.json").read_text())["figures"]
+TABLE = patients()
+COX = dict(kernel="linear", loss="plackett-luce", lam=1e-9, solver=PRECISE)
+
+
+def target(name):
+    """The orders of a stored case, from the words of its name."""
+    given = dict(ties=name.split()[0])
+    if "strata" in name:
+        given["qid"] = TABLE.clinic
+    if "entry" in name:
+        given["entry"] = TABLE.entry
+    if "weights" in name:
+        given["weight"] = TABLE.weight
+    time = TABLE.instant if "distinct" in name else TABLE.week
+    return rb.Orders.from_survival(time, TABLE.event, **given)
+
+
+@pytest.mark.parametrize("name", [name for name in STORED if "logit" not in name])
+def test_cox_models_are_those_of_lifelines_and_statsmodels(name):
+    """Six digits of coefficients and standard errors, in own units and with a scaler."""
+    coef, se = STORED[name]
+    more = dict(robust="robust" in name)
+    if "clusters" in name:
+        more = dict(cluster=TABLE.clinic)
+    X, y = TABLE[FEATURES].astype(float), target(name)
+    scaled = make_pipeline(StandardScaler().set_output(transform="pandas"), rb.RankSVM(**COX))
+    for model in (rb.RankSVM(**COX).fit(X, y), scaled.fit(X, y)):
+        found = rb.coefficient_table(model, **more)
+        assert found.index.tolist() == FEATURES
+        assert np.allclose(found.coef, coef, rtol=1e-6, atol=0)
+        assert np.allclose(found.se, se, rtol=1e-6, atol=0)
+        assert found.attrs["ratio"] == "hazard ratio" and found.attrs["ties"] in name
+
+
+@pytest.mark.parametrize("name", ["logit", "logit robust"])
+def test_a_logistic_model_of_pairs_is_that_of_statsmodels(name):
+    """Its Logit of differences without a constant."""
+    first, second, won = votes(TABLE)
+    prefs = rb.Preferences(
+        np.where(won, first, second), np.where(won, second, first), n_items=len(TABLE)
+    )
+    model = rb.RankSVM(1e-9, "linear", loss="logistic", solver=PRECISE)
+    found = rb.coefficient_table(
+        model.fit(TABLE[FEATURES].astype(float), prefs), robust="robust" in name
+    )
+    assert np.allclose(found.coef, STORED[name][0], rtol=1e-6, atol=0)
+    assert np.allclose(found.se, STORED[name][1], rtol=1e-6, atol=0)
+    assert found.attrs["ratio"] == "odds ratio"
+
+
+@pytest.mark.peer("lifelines")
+@pytest.mark.filterwarnings("ignore:Starting with pandas version 4.0:DeprecationWarning:lifelines")
+def test_published_tables_are_reproduced():
+    """R's coxph on Rossi's data, as printed by Fox and Weisberg (2011), to its three digits."""
+    from lifelines.datasets import load_rossi
+
+    rossi = load_rossi()
+    X = rossi.drop(columns=["week", "arrest"]).astype(float)
+    y = rb.Orders.from_survival(rossi.week, rossi.arrest, ties="efron")
+    found = rb.coefficient_table(rb.RankSVM(**COX).fit(X, y))
+    published = dict(
+        fin=(-0.379, 0.191),
+        age=(-0.057, 0.022),
+        race=(0.314, 0.308),
+        wexp=(-0.150, 0.212),
+        mar=(-0.434, 0.382),
+        paro=(-0.085, 0.196),
+        prio=(0.091, 0.029),
+    )
+    for name, (coef, se) in published.items():
+        assert found.coef[name] == pytest.approx(coef, abs=6e-4)
+        assert found.se[name] == pytest.approx(se, abs=6e-4)
+
+
+@pytest.mark.peer("lifelines")
+@pytest.mark.filterwarnings("ignore:Starting with pandas version 4.0:DeprecationWarning:lifelines")
+def test_features_that_change_are_those_of_lifelines():
+    """The heart transplants of Stanford, with a row for each interval of a patient."""
+    from lifelines import CoxTimeVaryingFitter
+    from lifelines.datasets import load_stanford_heart_transplants
+
+    heart = load_stanford_heart_transplants()
+    options = dict(precision=1e-14)
+    columns = dict(id_col="id", event_col="event", start_col="start", stop_col="stop")
+    theirs = CoxTimeVaryingFitter().fit(heart, **columns, fit_options=options)
+    X = heart[theirs.params_.index].astype(float)
+    y = rb.Orders.from_survival(heart.stop, heart.event, ties="efron", entry=heart.start)
+    found = rb.coefficient_table(rb.RankSVM(**COX | dict(lam=1e-12)).fit(X, y))
+    assert np.allclose(found.coef, theirs.params_, rtol=1e-8, atol=1e-8)
+    assert np.allclose(found.se, theirs.standard_errors_, rtol=1e-7)
+
+
+def likelihood(y, X, lam):
+    """Half lam |b|^2 minus the log-likelihood of orders at log ratios b, by definition."""
+    sign = -1.0 if y.lowest_first else 1.0
+
+    def cost(w):
+        eta, total = sign * (X @ w)[y.item], lam / 2 * w @ w
+        for k in np.flatnonzero(y.choice_weight):
+            there = (y.order == y.order[k]) & (y.group >= y.group[k])
+            if y.entry is not None:
+                there &= y.entry <= y.group[k]
+            total += y.choice_weight[k] * (
+                np.log(y.risk_weight[there] @ np.exp(eta[there])) - eta[k]
+            )
+        return total
+
+    return cost
+
+
+def hessian(cost, w, h=1e-3):
+    """Second differences of a function, with an error of order h^4."""
+    d = w.size
+    H, steps = np.empty((d, d)), h * np.eye(d)
+    for i in range(d):
+        for j in range(d):
+            parts = []
+            for k in (1, 2):
+                a, b = k * steps[i], k * steps[j]
+                mixed = cost(w + a + b) - cost(w + a - b) - cost(w - a + b) + cost(w - a - b)
+                parts.append(mixed / (4 * (k * h) ** 2))
+            H[i, j] = (4 * parts[0] - parts[1]) / 3
+    return H
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1.0, 30.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_penalised_errors_are_those_of_second_differences(lam, seed):
+    """Of survival times with entries, and of rankings; the sandwich of rankings is by order."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 2)) * [1.0, 5.0]
+    time = rng.integers(2, 9, 30)
+    entry = time - rng.integers(1, 8, 30)
+    life = rb.Orders.from_survival(time, rng.random(30) < 0.6, rng.integers(0, 2, 30), entry=entry)
+    ranked = [rng.permutation(30)[: rng.integers(2, 9)] for _ in range(12)]
+    orders = rb.Orders.from_rankings(ranked, n_items=30, weight=rng.integers(1, 4, 12))
+    for y in (life, orders):
+        model = rb.RankSVM(**COX | dict(lam=lam)).fit(X, y)
+        cost, w = likelihood(y, X, lam), model.coef_
+        V = np.linalg.inv(hessian(cost, w))
+        found = rb.coefficient_table(model)
+        assert np.allclose(found.se, np.sqrt(V.diagonal()), rtol=1e-5)
+        sign = -1.0 if y is life else 1.0
+        assert np.allclose(found.coef, sign * w) and np.allclose(found.ratio, np.exp(sign * w))
+    parts = [likelihood(orders.of_orders([k]), X, 0.0) for k in range(12)]
+    slope = lambda f: np.array([(f(w + s) - f(w - s)) / 2e-5 for s in 1e-5 * np.eye(2)])
+    u = np.array([slope(each) for each in parts])
+    found = rb.coefficient_table(model, robust=True)
+    assert np.allclose(found.se, np.sqrt((V @ u.T @ u @ V).diagonal()), rtol=1e-5)
+    assert found.attrs["units"] == 12 and found.attrs["lam"] == lam
+    judge = np.arange(12) // 3
+    u = np.array([u[judge == k].sum(axis=0) for k in range(4)])
+    found = rb.coefficient_table(model, cluster=judge)
+    assert np.allclose(found.se, np.sqrt((V @ u.T @ u @ V).diagonal()), rtol=1e-5)
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+def test_the_sandwich_is_the_infinitesimal_jackknife(ties):
+    """Derivatives of the fit with respect to the weight of each patient, by refits."""
+    rng = np.random.default_rng(0)
+    X, time, event = rng.normal(size=(25, 2)), rng.integers(2, 8, 25), rng.random(25) < 0.7
+    given = dict(qid=rng.integers(0, 2, 25), entry=time - rng.integers(1, 8, 25), ties=ties)
+    weight, h = rng.integers(1, 4, 25).astype(float), 1e-3
+
+    def fitted(weight):
+        y = rb.Orders.from_survival(time, event, weight=weight, **given)
+        return rb.RankSVM(**COX | dict(lam=0.1, solver=("newton", dict(tol=1e-15)))).fit(X, y)
+
+    shifts = h * np.diag(weight)
+    moved = [(fitted(weight + s).coef_ - fitted(weight - s).coef_) / (2 * h) for s in shifts]
+    table = rb.coefficient_table(fitted(weight), robust=True)
+    assert np.allclose(table.se, np.linalg.norm(moved, axis=0), rtol=1e-5)
+    site = rng.integers(0, 6, 25)
+    table = rb.coefficient_table(fitted(weight), cluster=site)
+    by_site = [np.sum(np.array(moved)[site == k], axis=0) for k in range(6)]
+    assert np.allclose(table.se, np.linalg.norm(by_site, axis=0), rtol=1e-5)
+
+
+def test_rows_of_a_patient_are_a_cluster():
+    """A patient who is split into intervals contributes as in one row."""
+    entry, X = np.zeros(len(TABLE)), TABLE[FEATURES].astype(float)
+    whole = rb.Orders.from_survival(TABLE.week, TABLE.event, ties="efron", entry=entry)
+    one = rb.coefficient_table(rb.RankSVM(**COX).fit(X, whole), robust=True)
+    half = TABLE.week // 2
+    later = np.flatnonzero(half > 0)
+    rows = np.r_[np.arange(len(TABLE)), later]
+    time, event = TABLE.week.to_numpy().copy(), TABLE.event.to_numpy().copy()
+    time[later], event[later] = half[later], 0
+    parts = rb.Orders.from_survival(
+        np.r_[time, TABLE.week[later]],
+        np.r_[event, TABLE.event[later]],
+        ties="efron",
+        entry=np.r_[entry, half[later]],
+    )
+    model = rb.RankSVM(**COX).fit(X.iloc[rows], parts)
+    two = rb.coefficient_table(model, cluster=rows)
+    assert np.allclose(one, two, rtol=1e-6)
+    assert not np.allclose(one.se, rb.coefficient_table(model, robust=True).se, rtol=1e-3)
+
+
+def test_columns_follow_from_coefficients_and_errors():
+    from scipy.stats import norm
+
+    X, y = TABLE[FEATURES].astype(float), target("efron")
+    model = rb.RankSVM(**COX).fit(X, y)
+    table = rb.coefficient_table(model, level=0.9)
+    assert np.allclose(table.z, table.coef / table.se)
+    assert np.allclose(table.p, 2 * norm.sf(np.abs(table.z)))
+    reach = norm.ppf(0.95) * table.se
+    assert np.allclose(table.low, table.coef - reach) and np.allclose(
+        np.log(table.ratio_high), table.coef + reach
+    )
+    scaled = rb.coefficient_table(model, standardized=True)
+    sd = X.to_numpy().std(axis=0)
+    assert np.allclose(scaled.coef, table.coef * sd) and np.allclose(scaled.se, table.se * sd)
+    assert np.allclose(scaled.p, table.p) and scaled.attrs["unit"] == "standard deviation"
+    standard = make_pipeline(StandardScaler(), rb.RankSVM(**COX)).fit(X, y)
+    again = rb.coefficient_table(standard, standardized=True)
+    assert np.allclose(again.coef, scaled.coef, rtol=1e-6)
+    sparse = pytest.importorskip("scipy.sparse").csr_array(X.to_numpy())
+    other = rb.coefficient_table(rb.RankSVM(**COX).fit(sparse, y), standardized=True)
+    assert np.allclose(other.se, scaled.se, rtol=1e-6)
+
+
+def test_ties_of_votes_are_one_vote_of_half_the_variance():
+    """In the sandwich a tie is one unit, and two half wins that are given apart are two."""
+    rng = np.random.default_rng(0)
+    pairs = np.array([rng.choice(9, 2, replace=False) for _ in range(80)])
+    tie = rng.random(80) < 0.3
+    table = dict(winner=pairs[:, 0], loser=pairs[:, 1], tie=tie)
+    prefs = rb.Preferences.from_pairs(table, tie="tie", ties="half", n_items=9)
+    X = rng.normal(size=(9, 2))
+    model = rb.RankSVM(0.1, "linear", loss="logistic", solver=PRECISE).fit(X, prefs)
+    found = rb.coefficient_table(model, robust=True)
+    assert found.attrs["units"] == 80
+    D = X[pairs[:, 0]] - X[pairs[:, 1]]
+    p = 1 / (1 + np.exp(-D @ model.coef_))
+    V = np.linalg.inv((D.T * p * (1 - p)) @ D + 0.1 * np.eye(2))
+    u = (np.where(tie, 0.5, 1.0) - p)[:, None] * D
+    assert np.allclose(found.se, np.sqrt((V @ u.T @ u @ V).diagonal()), rtol=1e-6)
+    by_judge = rb.coefficient_table(model, cluster=np.arange(80) // 8)
+    u = u.reshape(10, 8, 2).sum(axis=1)
+    assert np.allclose(by_judge.se, np.sqrt((V @ u.T @ u @ V).diagonal()), rtol=1e-6)
+
+
+def test_grades_have_robust_errors_by_query():
+    rng = np.random.default_rng(1)
+    X, y, qid = rng.normal(size=(60, 2)), rng.integers(0, 3, 60), np.repeat(np.arange(10), 6)
+    model = rb.RankSVM(0.1, "linear", loss="logistic", solver=PRECISE).fit(X, y, qid)
+    V, u, w = 0.1 * np.eye(2), np.zeros((10, 2)), model.coef_
+    for i in range(60):
+        for j in np.flatnonzero((qid == qid[i]) & (y < y[i])):
+            D = X[i] - X[j]
+            p = 1 / (1 + np.exp(-D @ w))
+            V += p * (1 - p) * np.outer(D, D)
+            u[qid[i]] += (1 - p) * D
+    V = np.linalg.inv(V)
+    found = rb.coefficient_table(model, robust=True)
+    assert np.allclose(found.se, np.sqrt((V @ u.T @ u @ V).diagonal()), rtol=1e-6)
+
+
+def test_a_fit_far_from_the_optimum_is_announced():
+    X, y = TABLE[FEATURES].astype(float), target("efron")
+    loose = rb.RankSVM(**COX).fit(X, y)
+    far = dict(weights=0.99 * loose.coef_)
+    loose.solution_ = rb.Solution(loose.solution_.problem, loose.lam_, **far)
+    with pytest.warns(UserWarning, match="standard errors from the optimum"):
+        rb.coefficient_table(loose)
+
+
+def fit(**options):
+    X, y = TABLE[FEATURES].astype(float), target("efron")
+    return rb.RankSVM(**COX | dict(lam=1.0, solver="auto") | options).fit(X, y)
+
+
+RANKINGS = rb.Preferences.from_rankings([[0, 1, 2], [2, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: rb.coefficient_table(fit(loss="hinge")), "prefs is an Orders"),
+        (lambda: rb.coefficient_table(fit(kernel="rbf")), "kernel is 'rbf'; expected a linear"),
+        (lambda: rb.coefficient_table(fit(signs=[1, 0, 0])), "weights have signs"),
+        (lambda: rb.coefficient_table(fit(), level=1.0), "level is 1.0"),
+        (lambda: rb.coefficient_table(fit(), robust="HC0"), "robust is 'HC0'"),
+        (lambda: rb.coefficient_table(fit(), cluster=[1, 2]), r"cluster has shape \(2,\)"),
+        (
+            lambda: rb.coefficient_table(fit(), cluster=np.zeros(len(TABLE))),
+            "cluster has one independent unit; expected at least two",
+        ),
+        (lambda: rb.coefficient_table(rb.RankRLS().fit([[1.0], [2.0]], [0, 1])), "loss 'squares'"),
+        (
+            lambda: rb.coefficient_table(
+                rb.RankSVM(kernel="linear", loss="logistic").fit([[1.0], [2.0], [4.0]], RANKINGS)
+            ),
+            "pairs of rankings, which are not independent",
+        ),
+        (
+            lambda: rb.coefficient_table(
+                rb.RankSVM(kernel="linear", loss="logistic").fit([[1.0], [2.0]], [0, 1]),
+                robust=True,
+            ),
+            "pairs of scores, which are not independent",
+        ),
+    ],
+)  # fmt: skip
+def test_models_without_a_table_are_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_a_saved_model_has_no_training_data(tmp_path):
+    model = fit()
+    model.save(tmp_path / "m")
+    with pytest.raises(ValueError, match="model has no solution_"):
+        rb.coefficient_table(rb.load(tmp_path / "m"))
+    assert isinstance(rb.coefficient_table(model), pd.DataFrame)
