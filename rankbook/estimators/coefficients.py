@@ -154,6 +154,11 @@ def covariance_of(solution, robust, cluster):
     if robust:
         u = contributions(problem, f, sums, cluster)
         root, units = u @ inverse, len(u)
+        if units <= d:
+            warn(
+                f"the sandwich estimate has {units} units for {d} coefficients, so its standard "
+                "errors are too small. Use smaller clusters, or robust=False."
+            )
         found = root.T @ root
     else:
         found, units = tie_factor(problem, f) * inverse, None
@@ -216,7 +221,8 @@ def coefficient_table(
     Warns
     -----
     UserWarning
-        If the model is so far from the optimum that the table is not exact.
+        If the model is so far from the optimum that the table is not exact, or if the sandwich
+        estimate has no more units than there are coefficients.
 
     Notes
     -----

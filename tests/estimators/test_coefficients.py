@@ -18,6 +18,9 @@ TABLE = patients()
 COX = dict(kernel="linear", loss="plackett-luce", lam=1e-9, solver=PRECISE)
 
 
+FEW = "ignore:the sandwich estimate has 3 units for 3 coefficients:UserWarning"
+
+
 def target(name):
     """The orders of a stored case, from the words of its name."""
     given = dict(ties=name.split()[0])
@@ -31,6 +34,7 @@ def target(name):
     return rb.Orders.from_survival(time, TABLE.event, **given)
 
 
+@pytest.mark.filterwarnings(FEW)
 @pytest.mark.parametrize("name", [name for name in STORED if "logit" not in name])
 def test_cox_models_are_those_of_lifelines_and_statsmodels(name):
     """Six digits of coefficients and standard errors, in own units and with a scaler."""
@@ -282,6 +286,12 @@ def test_a_fit_far_from_the_optimum_is_announced():
     loose.solution_ = rb.Solution(loose.solution_.problem, loose.lam_, **far)
     with pytest.warns(UserWarning, match="standard errors from the optimum"):
         rb.coefficient_table(loose)
+
+
+def test_few_clusters_are_announced():
+    X, y = TABLE[FEATURES].astype(float), target("efron")
+    with pytest.warns(UserWarning, match="3 units for 3 coefficients, so .* too small"):
+        rb.coefficient_table(rb.RankSVM(**COX).fit(X, y), cluster=TABLE.clinic)
 
 
 def fit(**options):

@@ -180,3 +180,49 @@ def test_the_target_keeps_its_entries():
 def test_impossible_entries_are_refused(entry, words):
     with pytest.raises(ValueError, match=words):
         rb.Orders.from_survival([1.0, 2.0], [1, 1], entry=entry)
+
+
+def test_a_stored_path_keeps_the_entries(tmp_path):
+    """And files whose entries do not fit are refused."""
+    rng = np.random.default_rng(2)
+    orders, X = rb.Orders.from_survival(**draw(rng, 25)), rng.normal(size=(25, 2))
+    problem = rb.RankSVMProblem(X, orders, kernel="linear", loss="plackett-luce")
+    path = rb.solve_path(problem, 0.5, solver="newton")
+    path.save(tmp_path / "p")
+    again = rb.load(tmp_path / "p").problem.prefs
+    assert again.entry.tolist() == orders.entry.tolist()
+    for name in ("event", "time", "entry"):
+        assert again.survival[name].tolist() == orders.survival[name].tolist()
+    f = rng.normal(size=25)
+    assert ChoiceSums(again).evaluate(f).loss == ChoiceSums(orders).evaluate(f).loss
+
+
+@pytest.mark.parametrize("metric", ["disagreement", "log_loss"])
+def test_curves_are_those_of_scores_at_each_lambda(metric):
+    rng = np.random.default_rng(4)
+    train, held = (rb.Orders.from_survival(**draw(rng, 40)) for _ in range(2))
+    X, V = rng.normal(size=(2, 40, 2))
+    problem = rb.RankSVMProblem(X, train, kernel="linear", loss="plackett-luce")
+    path = rb.solve_path(problem, 0.5, solver="newton")
+    curve = rb.validation_curve(path, V, held, metric=metric)
+    lam = path.lams[3]
+    f = path.predict(V, lam)
+    if metric == "disagreement":
+        expected = rb.disagreement(held, f)
+    else:
+        expected = ChoiceSums(held).evaluate(f).loss / held.weight.sum()
+    assert curve.at(lam) == pytest.approx(expected, rel=1e-9)
+
+
+def test_votes_and_metrics_of_grades_do_not_take_late_entries():
+    orders = rb.Orders.from_survival([2.0, 1.0], [1, 1], entry=[0.5, 0.0])
+    with pytest.raises(ValueError, match="enter late"):
+        rb.metrics.dynamic_auc(orders, [1.0, 2.0], [1.5], train=orders)
+    structured = np.array([(True, 2.0, 0.5), (True, 1.0, 0.0)], dtype=[
+        ("event", bool), ("time", float), ("entry", float)
+    ])  # fmt: skip
+    with pytest.raises(ValueError, match="enter late"):
+        rb.metrics.concordance(structured, [1.0, 2.0])
+    assert rb.disagreement(structured, [2.0, 1.0]) == 0.0
+    with pytest.raises(ValueError, match="RankRLS|orders|enter late"):
+        rb.RankRLS(kernel="linear").fit([[1.0], [2.0]], structured)
