@@ -245,7 +245,9 @@ class RankSVM(Ranker):
             tools split together with X; preferences made from scores are replaced by their scores,
             query ids and item weights. Or a table with the columns winner and loser, as for
             `preferences`. Or survival times in a structured array as of scikit-survival, with
-            strata as `qid`; see :meth:`rankbook.Preferences.from_survival`.
+            strata as `qid`; see :meth:`rankbook.Preferences.from_survival`. With the loss
+            "plackett-luce", a field "entry" contains times of late entry; see
+            :meth:`rankbook.Orders.from_survival`.
         qid : array-like of shape (n,), optional
             Query ids in any order; only items of one query are compared.
         sample_weight : array-like of shape (n,), optional

@@ -513,7 +513,8 @@ class Preferences(Target):
         concordance, see :func:`rankbook.metrics.concordance`. :meth:`item_weighted` replaces the
         weights; a censored patient is never the worse one of a pair.
 
-        Estimators and metrics treat scikit-survival's structured arrays in the same way.
+        Estimators and metrics treat scikit-survival's structured arrays in the same way. For
+        patients who enter late, see :meth:`rankbook.Orders.from_survival`.
         Cross-validation assigns patients to folds by the number of patients they outlive minus the
         number of patients who outlive them. Each fold then has early and late events and censored
         times.

@@ -6,6 +6,7 @@
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.limits import require_memory
 from ..base.ownership import writable
 from ..preferences.orders import Orders
 from ..preferences.sums import Sums, TargetLoss, refuse_extreme_weights
@@ -42,6 +43,8 @@ class ChoiceSums(TargetLoss):
         else:
             forest = risk_forest(chosen, writable(orders.entry), groups, starts)
             place, chosen, groups, starts, after = forest
+            what = f"the sets at risk of {orders.item.size:,} rows with late entry"
+            require_memory(120 * place.size, what, "pass fewer rows")
             self.item, self.log_risk = self.item[place], self.log_risk[place]
         self.stages = chosen, orders.ties == "efron", groups, starts, after
 
