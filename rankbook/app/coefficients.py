@@ -6,6 +6,7 @@ from ..base.errors import ArgumentError
 from ..base.tables import as_text
 
 STORED = ("coef", "se", "z", "p", "low", "high")
+NOTICED = 0.01  # standard errors
 MISSING = "rankbook fit --coefficients stores one."
 
 
@@ -54,4 +55,6 @@ def table_text(rows, facts):
     units = f", {facts['units']} units" if "units" in facts else ""
     ties = f", ties by {facts['ties'].capitalize()}" if "ties" in facts else ""
     about = f"lambda {facts['lam']:.6g}, standard errors: {facts['covariance']}{units}{ties}"
+    if (shift := facts["penalty_shift"]) > NOTICED:
+        about += f"\nthe penalty moves coefficients by up to {shift:.2g} standard errors"
     return f"{as_text(said)}\n{about}"

@@ -138,9 +138,10 @@ UNSETTLED = 1e-2  # largest distance from the optimum that needs no warning, in 
 
 
 def covariance_of(solution, robust, cluster):
-    """Coefficients (d,) of a solution, their covariance (d, d), and the number of units or None.
+    """Coefficients (d,) of a solution, their covariance (d, d), the number of units, and a shift.
 
-    O(n d^2 + d^3).
+    The number is None without a sandwich. The shift is that of the coefficients by the penalty, to
+    first order and in standard errors. O(n d^2 + d^3).
     """
     problem, w, lam = solution.problem, solution.weights, solution.lam
     d = problem.X.shape[1]
@@ -170,7 +171,8 @@ def covariance_of(solution, robust, cluster):
             f"the coefficients are up to {far:.2g} standard errors from the optimum. Fit the model "
             "with solver=('newton', dict(tol=1e-10))."
         )
-    return w, found, units
+    shift = lam * np.abs(inverse @ w)
+    return w, found, units, float(np.max(np.divide(shift, error, where=error > 0, out=shift)))
 
 
 @interruptible
@@ -210,7 +212,8 @@ def coefficient_table(
         and high (the interval), ratio, ratio_low and ratio_high (their exponentials). For survival
         times coef is the log hazard ratio, minus the weight of the score, and ratio the hazard
         ratio; else ratio is the odds ratio. ``attrs`` states the meaning of ratio, lam, the
-        covariance, the number of units and the method for ties.
+        covariance, the number of units, the method for ties, and as penalty_shift the largest
+        distance, in standard errors, by which the penalty moves a coefficient (to first order).
 
     Raises
     ------
@@ -261,7 +264,7 @@ def coefficient_table(
         )
     target = problem.prefs
     require_units(target, robust, cluster)
-    w, covariance, units = covariance_of(solution, robust, cluster)
+    w, covariance, units, shift = covariance_of(solution, robust, cluster)
     of_survival = target.survival is not None
     factor = factor * np.ones(w.size)
     if standardized:
@@ -283,6 +286,7 @@ def coefficient_table(
         unit="standard deviation" if standardized else "own",
         level=float(level),
         lam=float(solution.lam),
+        penalty_shift=shift,
         covariance="sandwich" if robust else "inverse Hessian of loss and penalty",
     )
     if units is not None:

@@ -362,6 +362,8 @@ def test_a_table_of_coefficients_is_printed_and_kept():
     shown = done("info", "m", "--coefficients")
     assert shown in text and "hazard ratio  95% interval" in shown and "sandwich" in shown
     assert f"{expected.ratio['age']:.4g}" in shown
-    assert "coefficients" not in done("info", "m")
+    assert "coefficients" not in done("info", "m") and "the penalty moves" not in shown
+    given[given.index("1e-6")] = "5"
+    assert "the penalty moves coefficients by up to" in done(*given)
     done("fit", "late.csv", *TIMES, "--drop", "site", "--drop", "start", *COX, "-o", "other")
     assert "rankbook fit --coefficients stores one" in refused("info", "other", "--coefficients")

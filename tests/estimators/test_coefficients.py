@@ -288,6 +288,36 @@ def test_a_fit_far_from_the_optimum_is_announced():
         rb.coefficient_table(loose)
 
 
+def test_the_shift_by_the_penalty_is_stated():
+    """About the distance from the fit without a penalty."""
+    X, y = TABLE[FEATURES].astype(float), target("efron")
+    free = rb.coefficient_table(rb.RankSVM(**COX).fit(X, y))
+    table = rb.coefficient_table(rb.RankSVM(**COX | dict(lam=0.2)).fit(X, y))
+    moved = (np.abs(table.coef - free.coef) / table.se).max()
+    assert table.attrs["penalty_shift"] == pytest.approx(moved, rel=0.05) and moved > 0.03
+    assert free.attrs["penalty_shift"] < 1e-8
+
+
+def test_a_search_has_a_table():
+    """Also inside a pipeline and a grid search of scikit-learn, with weights for the features."""
+    from sklearn.model_selection import GridSearchCV
+
+    X, y = TABLE[FEATURES].astype(float), target("efron strata")
+    options = dict(kernel="linear", loss="plackett-luce")
+    search = rb.RankSVMCV(**options, metric="log_loss", random_state=0).fit(X, y)
+    one = rb.RankSVM(**COX | dict(lam=search.lam_)).fit(X, y)
+    found, expected = rb.coefficient_table(search), rb.coefficient_table(one)
+    assert np.allclose(found.se, expected.se, rtol=1e-3)
+    assert found.attrs["lam"] == search.lam_
+    whole = make_pipeline(StandardScaler(), rb.RankSVM(**COX))
+    grid = GridSearchCV(whole, dict(ranksvm__lam=[1e-9]), cv=3).fit(X, y)
+    again = rb.coefficient_table(grid)
+    assert again.index.tolist() == FEATURES
+    assert np.allclose(
+        again.coef, rb.coefficient_table(rb.RankSVM(**COX).fit(X, y)).coef, rtol=1e-5
+    )
+
+
 def test_few_clusters_are_announced():
     X, y = TABLE[FEATURES].astype(float), target("efron")
     with pytest.warns(UserWarning, match="3 units for 3 coefficients, so .* too small"):
