@@ -115,9 +115,7 @@ def choice_sums(value, eta, chosen, efron, groups, orders, after):
     flows = np.zeros(after.size)
     for o in range(orders.size - 1):
         for g in range(orders[o], orders[o + 1]):
-            flow = flows[
-                g
-            ]  # the sum over choices that lead here of weight / sum, times the sum here
+            flow = flows[g]  # weight / sum of the choices that lead here, times the sum here
             begin, end = groups[g], groups[g + 1]
             total, count, tied, tied_spread, part = 0.0, 0, 0.0, 0.0, 1.0
             for i in range(begin, end):
@@ -128,8 +126,8 @@ def choice_sums(value, eta, chosen, efron, groups, orders, after):
                     if end - begin > 1:
                         bound += chosen[i] * (factor[begin] - (value[i] - eta[i]))
                     elif rest[i] > 0:  # less its own term, which would cancel
-                        own = value[i] - eta[i]
-                        bound += chosen[i] * rest[i] * (factor[groups[after[g]]] - own)
+                        others = factor[groups[after[g]]]
+                        bound += chosen[i] * rest[i] * (others - (value[i] - eta[i]))
                     tied += part * share[i]
                     if share[i] > 0:
                         term = (log_sum[begin] - value[i]) + (value[i] - eta[i] - factor[begin])
