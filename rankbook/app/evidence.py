@@ -140,7 +140,7 @@ class Evidence:
                 found.append((name_of(metric), one.value, one.low, one.high))
         if self.listed:
             found.append((self.label.removeprefix("of the "), *self.share(name)))
-            if hasattr(model, "link_"):
+            if hasattr(model, "link_") and self.prefs.survival is None:
                 given = of_table_or_model(model, self.prefs, self.scores[name])
                 for metric in (brier_score, log_loss):
                     value = metric(*given, link=model.link_)

@@ -71,9 +71,12 @@ class BlockMeasures:
 def reliability_rows(prefs, scores, model):
     """Return the reliability diagram of a model with probabilities, a list of one dict a bin.
 
-    The list is empty for other models, and for more than a hundred million preferences.
+    The list is empty for other models, for survival times, and for more than a hundred million
+    preferences.
     """
-    if not hasattr(model, "link_") or not 0 < len(prefs) <= MOST_PAIRS:
+    if not hasattr(model, "link_") or prefs.survival is not None:
+        return []
+    if not 0 < len(prefs) <= MOST_PAIRS:
         return []
     prefs, scores = with_advantages(model, prefs, scores, "preferences")
     found = reliability(prefs, scores, link=model.link_)
@@ -215,8 +218,8 @@ def preference_measures(prefs, scores, metrics=None, model=None):
     scores : ndarray of shape (n,)
     metrics : sequence of str, optional
         "disagreement" or "pair_accuracy"; by default both. For survival times "concordance", which
-        is the pair accuracy, or "disagreement". For a model with probabilities also "brier_score"
-        and "log_loss".
+        is the pair accuracy, or "disagreement". For a model with probabilities and other
+        preferences also "brier_score" and "log_loss".
     model : optional
         Model whose link gives probabilities.
 
@@ -225,13 +228,13 @@ def preference_measures(prefs, scores, metrics=None, model=None):
     dict
         Numbers of "items" and "preferences", and "metrics", a dict from names to values.
     """
-    usual, what = OF_PREFERENCES, "beside --preferences"
+    usual, what, others = OF_PREFERENCES, "beside --preferences", PROBABILITIES
     if prefs.survival is not None:
-        usual, what = OF_SURVIVAL, "for survival times"
+        usual, what, others = OF_SURVIVAL, "for survival times", ()
     for name in metrics or ():
-        if name not in (*usual, *PROBABILITIES):
+        if name not in (*usual, *others):
             raise ArgumentError(f"metric is {name!r}", f"{' or '.join(usual)} {what}")
-    if metrics is None and hasattr(model, "link_") and len(prefs) <= MOST_PAIRS:
+    if others and metrics is None and hasattr(model, "link_") and len(prefs) <= MOST_PAIRS:
         usual += PROBABILITIES
     asked, n = metrics or usual, prefs.n_items
     judges = {name: metric_of(name, model) for name in asked if name in PROBABILITIES}

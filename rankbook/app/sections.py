@@ -414,6 +414,8 @@ def reliability_section(evidence, name, model):
     """Return the reliability diagram of a model with probabilities."""
     if evidence is None or not evidence.listed or model is None:
         return ""
+    if evidence.prefs.survival is not None:
+        return ""
     given = of_table_or_model(model, evidence.prefs, evidence.scores[name])
     found = reliability(*given, link=model.link_)
     inside = (found.lower <= found.predicted) & (found.predicted <= found.upper)

@@ -25,6 +25,7 @@ from ..metrics.probabilities import (
     as_link,
     differences,
     probabilities_of,
+    refuse_survival,
     unit_weighted,
 )
 from ..metrics.queries import UndefinedMetric, as_judged
@@ -159,7 +160,8 @@ def calibrate(
     UndefinedMetric
         If there is no preference of positive weight. This error is a ValueError.
     ValueError
-        If an argument is out of range.
+        If `y_true` holds survival times (:class:`BaselineHazard` is for these), or an argument is
+        out of range.
 
     Warns
     -----
@@ -192,6 +194,7 @@ def calibrate(
             "grades or preferences, and the scores of items",
             "For a model call model.calibrate(X, y), or rb.calibrate(y, model.predict(X)).",
         )
+    refuse_survival(y_true, "For probabilities of survival use rb.BaselineHazard")
     seed = as_seed(random_state)
     prefs, score = as_judged(y_true, y_score, qid, sample_weight)
     pairs = NumberedPairs(unit_weighted(prefs))

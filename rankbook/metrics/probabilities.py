@@ -16,8 +16,10 @@ from scipy.special import expit, log_expit, ndtri
 from ..base.errors import ArgumentError
 from ..base.tables import as_html, as_text
 from ..base.validation import as_array, as_count, as_positive, as_vector, describe_value
+from ..preferences.events import survival_fields
 from ..preferences.graph import Preferences
 from ..preferences.sums import has_large_query, loss_of, query_totals
+from ..preferences.target import Target
 from .queries import (
     UndefinedMetric,
     as_judged,
@@ -237,6 +239,19 @@ def list_means(error, lists, link="logistic"):
     return np.divide(lost, total, np.full(total.size, np.nan), where=total > 0)
 
 
+def refuse_survival(y_true, advice):
+    """Refuse survival times; `advice` names the function for probabilities of survival."""
+    is_target = isinstance(y_true, Target)
+    held = y_true.survival if is_target else survival_fields(y_true)
+    if held is not None:
+        raise ArgumentError(
+            "y_true holds survival times",
+            "grades or preferences",
+            f"{advice}; for probabilities that one patient outlives another pass "
+            "rb.Preferences(y.better, y.worse, y.n_items).",
+        )
+
+
 def as_probabilities(y_true, proba, qid, sample_weight):
     """Return preferences and the predicted probability (m,) of each."""
     if not isinstance(y_true, Preferences):
@@ -256,6 +271,7 @@ def as_probabilities(y_true, proba, qid, sample_weight):
 
 def mean_error(error, y_true, y_score, qid, sample_weight, link):
     """Compute the weighted mean of an error over all preferences."""
+    refuse_survival(y_true, "For probabilities of survival call rb.metrics.survival_brier")
     if link is None:
         prefs, p = as_probabilities(y_true, y_score, qid, sample_weight)
         weight = unit_weighted(prefs).weight
@@ -313,12 +329,13 @@ def brier_score(
     UndefinedMetric
         If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
-        If `link` is neither "logistic" nor None nor an object with a method `probability`, or a
-        given probability is outside 0 to 1.
+        If `y_true` holds survival times, `link` is neither "logistic" nor None nor an object with a
+        method `probability`, or a given probability is outside 0 to 1.
 
     Notes
     -----
-    The score is a mean over preferences, not over queries. O(m) time for m preferences, about 10 s
+    The score is a mean over preferences, not over queries. Probabilities to survive a time are
+    judged by :func:`survival_brier`. O(m) time for m preferences, about 10 s
     for 10^8, and O(n) memory, because counted preferences are not listed. With the logistic link,
     queries of millions of pairs are not visited pair by pair but take a second for a million items;
     the error is below 1e-9.
@@ -369,8 +386,8 @@ def log_loss(
     UndefinedMetric
         If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
-        If `link` is neither "logistic" nor None nor an object with a method `probability`, or a
-        given probability is outside 0 to 1.
+        If `y_true` holds survival times, `link` is neither "logistic" nor None nor an object with a
+        method `probability`, or a given probability is outside 0 to 1.
 
     Notes
     -----
@@ -487,7 +504,8 @@ def reliability(
     UndefinedMetric
         If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
-        If an argument is out of range.
+        If `y_true` holds survival times (:func:`survival_calibration` is for these), or an argument
+        is out of range.
 
     Notes
     -----
@@ -506,6 +524,7 @@ def reliability(
     >>> found.predicted.round(3), found.observed, found.count
     (array([0.769]), array([0.75]), array([4]))
     """
+    refuse_survival(y_true, "For probabilities of survival call rb.metrics.survival_calibration")
     bins = as_count("bins", bins)
     if as_positive("confidence", confidence) >= 1:
         raise ArgumentError(f"confidence is {confidence!r}", "a number > 0 and < 1")

@@ -65,7 +65,7 @@ def test_others_have_none_until_they_are_calibrated(cars):
     assert found["log_loss"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_preferences_and_survival_times_are_judged_by_probabilities_too(cars):
+def test_preferences_are_judged_by_probabilities_too_and_survival_times_are_not(cars):
     votes = pd.DataFrame(dict(winner=["car 1", "car 2", "car 3"], loser=["car 4"] * 3))
     votes.to_csv("votes.csv", index=False)
     given = ["evaluate", "m", "cars.csv", "--name", "name", "--preferences", "votes.csv"]
@@ -81,7 +81,9 @@ def test_preferences_and_survival_times_are_judged_by_probabilities_too(cars):
     assert one == dict(log_loss=found["log_loss"])
     cars.assign(died=True).to_csv("lives.csv", index=False)
     given = ["evaluate", "m", "lives.csv", "--time", "y", "--event", "died"]
-    assert "brier_score" in done(*given)
+    assert list(json.loads(done(*given, "--json"))["metrics"]) == ["concordance", "disagreement"]
+    said = refused(*given, "--metric", "brier_score")
+    assert "--metric is 'brier_score'; expected concordance or disagreement for survival" in said
 
 
 def test_predict_gives_the_probabilities_of_pairs(cars):

@@ -209,7 +209,10 @@ def test_query_ids_weights_survival_and_pairs_by_name():
     weighted = rb.calibrate(prefs.item_weighted(weight), model.predict(rows)).slope
     assert model.calibrate(rows, y, qid, weight).calibration_.slope == weighted
     patients = rb.Preferences.from_survival(np.exp(rows @ W), RNG.random(60) < 0.7)
-    model.fit(rows, patients).calibrate(rows, patients)
+    model.fit(rows, patients)
+    with pytest.raises(ValueError, match=r"^y_true holds survival times.* rb\.BaselineHazard; "):
+        model.calibrate(rows, patients)
+    model.calibrate(rows, rb.Preferences(patients.better, patients.worse, patients.n_items))
     assert model.predict_pair_proba(rows[:1], rows[1:2]).shape == (1,)
     frame = pd.DataFrame(rows, index=[f"team {i}" for i in range(60)], columns=list("abcd"))
     pairs = [("team 1", "team 2"), ("team 2", "team 3"), ("team 3", "team 1")]

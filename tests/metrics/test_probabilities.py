@@ -34,7 +34,8 @@ def graphs(seed):
     yield rb.Preferences.from_scores(y, qid, graph="star")
     yield rb.Preferences.from_scores(y, qid, margin="difference")
     yield counted.reweighted(rng.random(len(counted)))
-    yield rb.Preferences.from_survival(rng.integers(1, 9, 60), rng.random(60) < 0.6, qid)
+    patients = rb.Preferences.from_survival(rng.integers(1, 9, 60), rng.random(60) < 0.6, qid)
+    yield rb.Preferences(patients.better, patients.worse, patients.n_items)
     k, l = rng.integers(60, size=(2, 300))
     yield rb.Preferences(k[k != l], l[k != l], 60, weight=rng.random((k != l).sum()))
 
@@ -234,3 +235,26 @@ def test_interpolated_sums_by_query(monkeypatch):
     expected = score()
     interpolate_all(monkeypatch)
     assert np.allclose(score(), expected, rtol=1e-10)
+
+
+def test_survival_times_are_refused_in_words_that_name_the_right_function():
+    """A Brier score of pairs is not the Brier score of survival at a time."""
+    rng = np.random.default_rng(0)
+    time, event = rng.integers(1, 9, 40).astype(float), rng.random(40) < 0.6
+    y = np.rec.fromarrays([event, time], names="event,time")
+    prefs, orders = (each.from_survival(time, event) for each in (rb.Preferences, rb.Orders))
+    p = rng.random(40)
+    for target in (y, prefs, orders, prefs[:20]):
+        given = target, p[: len(target) if target is y else target.n_items]
+        for metric, name in (
+            (brier_score, "rb.metrics.survival_brier"),
+            (log_loss, "rb.metrics.survival_brier"),
+            (reliability, "rb.metrics.survival_calibration"),
+            (rb.calibrate, "rb.BaselineHazard"),
+        ):
+            with pytest.raises(ValueError, match=f"^y_true holds survival times; .*{name}; for"):
+                metric(*given)
+    with pytest.raises(ValueError, match="^y_true holds survival times"):
+        brier_score(prefs, rng.random(len(prefs)), link=None)
+    pairs = rb.Preferences(prefs.better, prefs.worse, prefs.n_items)  # as the message says
+    assert 0 < brier_score(pairs, p) < 1
