@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
-from ..base.limits import require_memory
+from ..base.limits import announce_time, require_memory
 from ..base.ownership import SetOnce, as_read_only
-from ..base.validation import as_array, as_vector
+from ..base.validation import as_array, as_positive, as_vector
 from ..metrics.survival import as_survival
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
@@ -37,6 +37,8 @@ class BaselineHazard(SetOnce):
         Distinct times of events of positive weight, increasing.
     log_cumulative : ndarray of shape (t,)
         The logarithm of the cumulative hazard of a patient of score 0 after each time.
+    last_time : float
+        Last time of `y_true`, of an event or a censoring. Beyond it the data say nothing.
 
     Raises
     ------
@@ -66,6 +68,7 @@ class BaselineHazard(SetOnce):
 
     times: np.ndarray
     log_cumulative: np.ndarray
+    last_time: float
 
     def __init__(self, y_true: ArrayLike | Preferences | Orders, y_score: ArrayLike) -> None:
         if not isinstance(y_true, Orders):
@@ -96,6 +99,7 @@ class BaselineHazard(SetOnce):
         self.times = as_read_only(y_true.survival["time"][y_true.item[first]])
         steps = np.log(events[seen]) - at_risk[first]
         self.log_cumulative = as_read_only(np.logaddexp.accumulate(steps))
+        self.last_time = float(y_true.survival["time"][y_true.item].max())
 
     def __repr__(self) -> str:
         return f"BaselineHazard({self.times.size} times of events)"
@@ -138,3 +142,52 @@ class BaselineHazard(SetOnce):
         """
         found = self.cumulative_hazard(y_score, times)
         return np.exp(np.negative(found, out=found), out=found)
+
+    def restricted_mean(self, y_score: ArrayLike, tau: float) -> np.ndarray:
+        """Mean time that patients live until `tau`, the area below their curves from 0 to `tau`.
+
+        Parameters
+        ----------
+        y_score : array-like of shape (p,), float
+        tau : float > 0
+            Restriction time, at most `last_time`.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Restricted mean survival times, in the unit of `y_true`.
+
+        Raises
+        ------
+        ValueError
+            If `tau` is beyond the last time, or a time of an event is negative.
+
+        Notes
+        -----
+        O(p t) time for t times of events before `tau`, in blocks of 32 MB.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> y = rb.Orders.from_survival([2, 4, 4, 6, 9], [1, 1, 1, 0, 1])
+        >>> rb.BaselineHazard(y, [0, 0, 0, 0, 0]).restricted_mean([0.0, 1.0], 5).round(3)
+        array([4.134, 4.631])
+        """
+        scores, tau = as_vector("y_score", y_score), as_positive("tau", tau)
+        if self.times[0] < 0:
+            raise ArgumentError(f"y_true has the time {self.times[0]:g}", "times >= 0")
+        if tau > self.last_time:
+            raise ArgumentError(
+                f"tau is {tau:g}", f"at most {self.last_time:g}, the last time of y_true"
+            )
+        inside = self.times < tau
+        steps, width = self.log_cumulative[inside], np.diff(np.r_[0.0, self.times[inside], tau])
+        what = f"restricted means of {scores.size:,} patients at {steps.size:,} times"
+        announce_time(2e-8 * scores.size * steps.size, what, "pass fewer patients")
+        found, rows = np.full(scores.size, width[0]), max(1, 2**22 // max(1, steps.size))
+        for first in range(0, scores.size, rows):
+            part = slice(first, first + rows)
+            with np.errstate(over="ignore"):
+                alive = np.exp(-np.exp(steps - scores[part, None]))
+            found[part] += alive @ width[1:]
+        return found

@@ -1,6 +1,12 @@
 """Metrics of ranking."""
 
 from .compare import Comparison, Interval, compare, interval
+from .concordance_intervals import (
+    ConcordanceComparison,
+    ConcordanceInterval,
+    compare_concordances,
+    concordance_interval,
+)
 from .cuts import best_cuts
 from .graded import (
     average_precision,
@@ -17,13 +23,25 @@ from .models import over_blocks
 from .pairs import auc, disagreement, kendall_tau, pair_accuracy
 from .probabilities import Reliability, brier_score, log_loss, reliability
 from .queries import UndefinedMetric, by_query
+from .risk_groups import (
+    RiskGroups,
+    SurvivalCalibration,
+    SurvivalCurve,
+    risk_groups,
+    survival_calibration,
+)
 from .scorers import scorer
-from .survival import concordance, dynamic_auc
+from .survival import concordance, dynamic_auc, survival_brier
 
 __all__ = [
     "Comparison",
+    "ConcordanceComparison",
+    "ConcordanceInterval",
     "Interval",
     "Reliability",
+    "RiskGroups",
+    "SurvivalCalibration",
+    "SurvivalCurve",
     "UndefinedMetric",
     "auc",
     "average_precision",
@@ -31,7 +49,9 @@ __all__ = [
     "brier_score",
     "by_query",
     "compare",
+    "compare_concordances",
     "concordance",
+    "concordance_interval",
     "disagreement",
     "dynamic_auc",
     "err",
@@ -48,5 +68,8 @@ __all__ = [
     "recall_at_k",
     "reciprocal_rank",
     "reliability",
+    "risk_groups",
     "scorer",
+    "survival_brier",
+    "survival_calibration",
 ]

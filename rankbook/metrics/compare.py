@@ -107,7 +107,7 @@ def announce_resampling(of, times, q, n_resamples, with_test=True):
     announce_time(seconds, what, "use a lower n_resamples, or fewer queries")
 
 
-def _as_confidence(confidence):
+def as_confidence(confidence):
     """Check that a confidence is a number > 0 and < 1."""
     if as_positive("confidence", confidence) >= 1:
         raise ArgumentError(f"confidence is {confidence!r}", "a number > 0 and < 1")
@@ -208,7 +208,7 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
     >>> print(interval([1, 0, 1, 0], [2, 1, 3, 1], qid=[1, 1, 2, 2], metric="auc"))
     auc 1.0000 [1.0000, 1.0000] (95%, 2 queries)
     """
-    confidence = _as_confidence(confidence)
+    confidence = as_confidence(confidence)
     n_resamples, seed = as_count("n_resamples", n_resamples, low=100), as_seed(random_state)
     name, values, weight = query_values(
         metric, y_true, (y_score,), qid, sample_weight, empty, options
@@ -419,7 +419,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
     >>> {name: one.p_randomization for name, one in several.items()}
     {'b': 1.0, 'c': 1.0}
     """
-    confidence = _as_confidence(confidence)
+    confidence = as_confidence(confidence)
     n_resamples, seed = as_count("n_resamples", n_resamples, low=100), as_seed(random_state)
     others = b if isinstance(b, dict) else {"b": b}
     if not others:

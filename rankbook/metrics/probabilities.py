@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -442,6 +442,7 @@ class Reliability:
     count: np.ndarray
     weight: np.ndarray
     confidence: float
+    of: ClassVar[tuple[str, str]] = "bin", "preferences"  # what a row is, and what it counts
 
     @property
     def error(self) -> float:
@@ -453,7 +454,7 @@ class Reliability:
     def cells(self):
         """Rows of the table as texts, the head first."""
         interval = f"{100 * self.confidence:g}% interval"
-        head = ["bin", "predicted", "observed", interval, "preferences"]
+        head = [self.of[0], "predicted", "observed", interval, self.of[1]]
         rows = zip(
             self.low, self.high, self.predicted, self.observed, self.lower, self.upper, self.count
         )

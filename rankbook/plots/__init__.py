@@ -2,7 +2,7 @@
 
 from .curve import plot_validation_curve
 from .intervals import plot_intervals
-from .items import plot_decision, plot_pair, plot_reliability, plot_roc
+from .items import plot_decision, plot_pair, plot_reliability, plot_risk_groups, plot_roc
 from .path import plot_path, plot_sets
 from .slider import LambdaSlider
 
@@ -13,6 +13,7 @@ __all__ = [
     "plot_pair",
     "plot_path",
     "plot_reliability",
+    "plot_risk_groups",
     "plot_roc",
     "plot_sets",
     "plot_validation_curve",

@@ -1,4 +1,4 @@
-"""Plots of items: decision functions, ROC curves and explained pairs."""
+"""Plots of items: decision functions, ROC curves, reliability, risk groups, explained pairs."""
 
 import math
 import warnings
@@ -13,6 +13,7 @@ from ..base.validation import as_count, as_vector, require_kind
 from ..metrics.pairs import auc
 from ..metrics.probabilities import Reliability
 from ..metrics.queries import RankedLists
+from ..metrics.risk_groups import RiskGroups, SurvivalCalibration
 from ..paths.exact import SolutionPath
 from .axes import COLOURS, SMALL, as_axes, import_matplotlib, plain, tex, tick_names
 
@@ -230,12 +231,13 @@ def plot_roc(
 def plot_reliability(
     reliability: Reliability, ax: "Axes | None" = None, label: str | None = None
 ) -> "Axes":
-    """Plot the reliability diagram of probabilities of preferences.
+    """Plot the reliability diagram of probabilities of preferences, or of survival.
 
     Parameters
     ----------
-    reliability : Reliability
-        Diagram from :func:`rankbook.metrics.reliability`.
+    reliability : Reliability or SurvivalCalibration
+        Diagram from :func:`rankbook.metrics.reliability`, or from
+        :func:`rankbook.metrics.survival_calibration`.
     ax : matplotlib Axes, default a new figure's
         Several diagrams on one Axes get different colours.
     label : str, optional
@@ -244,8 +246,8 @@ def plot_reliability(
     Returns
     -------
     matplotlib Axes
-        Axes with a point and its interval for each bin. Correct probabilities are on the grey
-        diagonal; probabilities that are too extreme are below it.
+        Axes with a point and its interval for each bin or group. Correct probabilities are on the
+        grey diagonal; probabilities of a predicted winner that are too extreme are below it.
 
     Raises
     ------
@@ -261,16 +263,68 @@ def plot_reliability(
     """
     require_kind("reliability", reliability, Reliability)
     ax = as_axes(ax, (3.1, 2.9))
+    of_survival = isinstance(reliability, SurvivalCalibration)
     if not ax.lines:
-        ax.plot([0.5, 1], [0.5, 1], color="0.7", lw=0.8, zorder=1)
+        first = 0.0 if of_survival else 0.5
+        ax.plot([first, 1], [first, 1], color="0.7", lw=0.8, zorder=1)
     bars = [reliability.observed - reliability.lower, reliability.upper - reliability.observed]
     bars = np.maximum(bars, 0.0)  # a share of 1 may exceed its upper end by a rounding error
     style = dict(fmt="o-", ms=4, lw=1.2, elinewidth=0.8, capsize=2)
     name = None if label is None else plain(label)
     ax.errorbar(reliability.predicted, reliability.observed, bars, label=name, **style)
-    ax.set(xlabel="probability of the predicted winner", ylabel="observed share of wins")
+    words = "probability of the predicted winner", "observed share of wins"
+    if of_survival:
+        words = [
+            f"{each} to live beyond {reliability.time:g}" for each in ("predicted", "observed")
+        ]
+    ax.set(xlabel=words[0], ylabel=words[1])
     if label is not None:
         ax.legend(loc="best", **SMALL)
+    return ax
+
+
+def plot_risk_groups(groups: RiskGroups, ax: "Axes | None" = None) -> "Axes":
+    """Plot the Kaplan-Meier curves of groups of patients, with their intervals.
+
+    Parameters
+    ----------
+    groups : RiskGroups
+        Result of :func:`rankbook.metrics.risk_groups`.
+    ax : matplotlib Axes, default a new figure's
+
+    Returns
+    -------
+    matplotlib Axes
+        Axes with a line for each group, the group of the lowest scores first, and a shaded area for
+        the interval at each time. Small marks are censored times.
+
+    Raises
+    ------
+    TypeError
+        If `groups` is not a RiskGroups.
+
+    Examples
+    --------
+    >>> import rankbook as rb
+    >>> y = rb.Preferences.from_survival([9, 4, 4, 2, 6], event=[1, 1, 0, 1, 0])
+    >>> groups = rb.metrics.risk_groups(y, [3.0, 1.0, 2.0, 1.0, 0.0], groups=2)
+    >>> rb.plots.plot_risk_groups(groups).get_ylabel()
+    'share that lives longer'
+    """
+    require_kind("groups", groups, RiskGroups)
+    ax = as_axes(ax)
+    for i, curve in enumerate(groups.curves):
+        start = min(0.0, float(curve.times[0]))
+        times, colour = np.r_[start, curve.times], COLOURS[i % len(COLOURS)]
+        share = np.r_[1.0, curve.survival]
+        name = f"scores {groups.low[i]:.3g} to {groups.high[i]:.3g}, {curve.at_risk[0]:,} patients"
+        ax.step(times, share, where="post", color=colour, lw=1.2, label=name)
+        ends = (np.r_[1.0, end] for end in (curve.lower, curve.upper))
+        ax.fill_between(times, *ends, step="post", color=colour, alpha=0.15, lw=0)
+        left = np.r_[-np.diff(curve.at_risk), curve.at_risk[-1]] > curve.events
+        ax.plot(curve.times[left], curve.survival[left], "|", color=colour, ms=4, mew=0.6)
+    ax.set(xlabel="time", ylabel="share that lives longer", ylim=(0, 1.02))
+    ax.legend(loc="best", **SMALL)
     return ax
 
 

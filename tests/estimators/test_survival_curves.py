@@ -65,3 +65,45 @@ def test_far_scores_neither_overflow_nor_matter():
 def test_errors_name_the_argument(target, score, words):
     with pytest.raises(ValueError, match=words):
         rb.BaselineHazard(target, score)
+
+
+@pytest.mark.parametrize("tau", [0.5, 1.0, 3.7, 8.0])
+def test_the_restricted_mean_is_the_area_below_the_curve(tau):
+    """By adding rectangles, with ties, weights and blocks of one patient."""
+    rng = np.random.default_rng(0)
+    time, event = rng.integers(1, 9, 60).astype(float), rng.random(60) < 0.6
+    time[0], f, weight = 8.0, rng.normal(size=60), rng.integers(0, 3, 60) * rng.random(60)
+    weight[0] = 1.0
+    hazard = rb.BaselineHazard(rb.Preferences.from_survival(time, event, weight=weight), f)
+    score = np.array([-3.0, 0.0, 2.0])
+    area, ends = 0.0, [0.0, *hazard.times[hazard.times < tau], tau]
+    for start, end in zip(ends[:-1], ends[1:]):
+        area = area + hazard.survival(score, start) * (end - start)
+    assert np.allclose(hazard.restricted_mean(score, tau), area, rtol=1e-12)
+    assert (hazard.restricted_mean(score, tau) <= tau).all()
+
+
+def test_the_restricted_mean_is_unknown_beyond_the_last_time():
+    y = rb.Orders.from_survival([1.0, 2, 3, 9], [1, 0, 1, 0], weight=[1.0, 1, 1, 0])
+    hazard = rb.BaselineHazard(y, np.zeros(4))
+    assert hazard.last_time == 3.0  # the patient of weight 0 does not count
+    with pytest.raises(ValueError, match="^tau is 4; expected at most 3, the last time of y_true"):
+        hazard.restricted_mean([0.0], 4)
+    early = rb.BaselineHazard(rb.Orders.from_survival([-1.0, 2], [1, 1]), [0.0, 0])
+    with pytest.raises(ValueError, match="^y_true has the time -1; expected times >= 0"):
+        early.restricted_mean([0.0], 1)
+    assert hazard.restricted_mean([-800.0, 800.0], 3).tolist() == [1.0, 3.0]
+
+
+@pytest.mark.peer("lifelines")
+def test_without_features_the_area_is_that_below_the_estimate_of_nelson_and_aalen():
+    from lifelines import NelsonAalenFitter
+
+    rng = np.random.default_rng(1)
+    time, event = rng.integers(1, 15, 80).astype(float), rng.random(80) < 0.6
+    theirs = NelsonAalenFitter(nelson_aalen_smoothing=False).fit(time, event).cumulative_hazard_
+    hazard = rb.BaselineHazard(rb.Preferences.from_survival(time, event), np.zeros(80))
+    for tau in (4.5, 11.0):
+        steps = theirs.loc[:tau].iloc[:, 0]
+        area = np.exp(-steps.to_numpy()) @ np.diff([*steps.index, tau])
+        assert hazard.restricted_mean([0.0], tau)[0] == pytest.approx(area, rel=1e-10)

@@ -1,4 +1,4 @@
-"""Concordance and time-dependent AUC: beside loops over all pairs and other programs."""
+"""Concordance, AUC and Brier score: beside loops over all pairs and other programs."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import cross_val_score
 
 import rankbook as rb
-from rankbook.metrics import UndefinedMetric, concordance, dynamic_auc
+from rankbook.metrics import UndefinedMetric, concordance, dynamic_auc, survival_brier
 
 
 def sample(seed, n=40, largest=None, part=0.6):
@@ -126,6 +126,84 @@ def test_all_three_are_those_of_scikit_survival(seed, largest):
     values, mean = theirs.cumulative_dynamic_auc(train, y, -score, times)
     ours = dynamic_auc(y, score, times, train=train)
     assert np.abs(ours[0] - values).max() <= 1e-12 and abs(ours[1] - mean) <= 1e-12
+
+
+@pytest.mark.parametrize("seed, largest", SAMPLES)
+def test_the_brier_score_equals_a_loop_over_patients(seed, largest):
+    time, event, _ = sample(seed, largest=largest)
+    rng = np.random.default_rng(seed)
+    weight = rng.integers(0, 4, 40)
+    train_time, train_event, _ = sample(seed + 100, 80, largest)
+    train_time, train_event = np.r_[train_time, 99.0], np.r_[train_event, False]
+    train = structured(train_time, train_event)
+    times = np.unique(np.quantile(time, [0.2, 0.5, 0.7, 1.0]))
+    p = rng.random((40, times.size))
+    y = rb.Preferences.from_survival(time, event, weight=weight)
+    values, integrated = survival_brier(y, p, times, train=train)
+    observed = lambda t: share_observed(train_time, train_event, t)
+    for value, t, s in zip(values, times, p.T):
+        lost = 0.0
+        for i in range(40):
+            if event[i] and time[i] <= t:
+                lost += weight[i] * s[i] ** 2 / observed(time[i])
+            elif time[i] > t:
+                lost += weight[i] * (1 - s[i]) ** 2 / observed(t)
+        assert np.isclose(value, lost / weight.sum(), rtol=1e-12)
+        one = survival_brier(structured(time, event), s, t, weight, train=train)
+        assert np.isclose(one[0][0], value, rtol=1e-12) and one[1] == one[0][0]
+    area = np.trapezoid(values, times) / (times[-1] - times[0])
+    assert np.isclose(integrated, area, rtol=1e-12)
+
+
+def test_the_brier_score_equals_the_stored_figures_of_scikit_survival():
+    """Written by scikit-survival 0.28.0:
+
+    brier_score(y, y, alive, times)[1].tolist(), integrated_brier_score(y, y, alive, times)
+    """
+    k = np.arange(60)
+    time, event, score = 1.0 + k * 7 % 12, k * k % 5 < 3, k * 11 % 7
+    y, times = structured(time, event), np.array([2.0, 5.0, 8.0, 10.5])
+    alive = np.exp(-np.outer(np.exp(-score / 4), times) / 8)
+    values, integrated = survival_brier(y, alive, times, train=y)
+    known = [0.10291654801458416, 0.22260208285905098, 0.2767451747770357, 0.25957451919944036]
+    assert np.allclose(values, known, rtol=1e-12, atol=0)
+    assert np.isclose(integrated, 0.22443511179237385, rtol=1e-12)
+
+
+@pytest.mark.peer("sksurv")
+@pytest.mark.slow
+@pytest.mark.parametrize("seed, largest", SAMPLES)
+def test_the_brier_score_is_that_of_scikit_survival(seed, largest):
+    import sksurv.metrics as theirs
+
+    time, event, _ = sample(seed, 200, largest, part=0.7)
+    train_time, train_event, _ = sample(seed + 100, 400, largest, part=0.7)
+    train = structured(np.r_[train_time, time.max() + 1], np.r_[train_event, True])
+    y, times = structured(time, event), inner_times(time, 0.3, 0.45, 0.6, 0.75)
+    p = np.random.default_rng(seed).random((200, times.size))
+    values, integrated = survival_brier(y, p, times, train=train)
+    assert np.abs(values - theirs.brier_score(train, y, p, times)[1]).max() <= 1e-12
+    assert abs(integrated - theirs.integrated_brier_score(train, y, p, times)) <= 1e-12
+
+
+def test_probabilities_and_times_of_the_brier_score_are_checked():
+    time, event, score = sample(0)
+    y, late = structured(time, event), float(time.max()) + 1
+    for p, times, train, words in (
+        (score, 1.0, y, "y_proba has .* at index"),
+        (np.full(40, 2.0), 1.0, y, "y_proba has 2 in row 0, column 0; expected probabilities"),
+        (np.full((40, 2), 0.5), 1.0, y, r"y_proba has shape \(40, 2\); expected shape \(40, 1\)"),
+        (np.full((40, 2), 0.5), [2.0, 1.0], y, "times is .*rising"),
+        (np.full(40, 0.5), 1.0, y[:1], "train has no patient under observation after"),
+    ):
+        with pytest.raises(ValueError, match=f"^{words}"):
+            survival_brier(y, p, times, train=train)
+    short = structured(np.array([0.5, 0.6]), np.array([True, False]))
+    alive = structured(np.array([5.0, 6.0]), np.array([False, False]))
+    with pytest.raises(ValueError, match="^train has no patient .* after 1, and times has it"):
+        survival_brier(alive, [0.5, 0.5], 1.0, train=short)
+    values, _ = survival_brier(y, np.zeros(40), late, train=structured([late + 1], [False]))
+    assert values[0] == 0  # everyone has died or left by then
 
 
 def test_whole_weights_count_as_copies_also_in_the_censoring_distribution():
