@@ -502,7 +502,9 @@ class RankSVMCV(Ranker):
     ----------
     kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs
         As in :class:`rankbook.RankSVM`. "auto" takes a solver that computes paths. The curve is
-        exact, except with "epsilon" and "newton", whose solutions have a relative gap up to 1e-3.
+        exact, except with "epsilon" and "newton", whose solutions have a certified relative gap up
+        to 1e-3. "auto" takes one of them for the hinge if exact paths of all folds are predicted to
+        take over a minute and five times as long; `path_solver_` and ``curve_.exact`` tell.
         There is no `pair_lam`: lambda changes for all weights together along a path.
     gamma : float, None or array-like of float
         Kernel parameter, or several values, of which the one with the best curve is chosen, and of
@@ -581,7 +583,8 @@ class RankSVMCV(Ranker):
         """The solutions on all data, computed by the solver of the folds."""
         problem = self.solution_.problem
         end = min(float(self.curve_.breaks[-1]), lam_unit(problem))
-        return follow_path(problem, shared_follower(problem, self.solver), end or None)[0]
+        times = len(self.gammas_) * len(self.fold_curves_)
+        return follow_path(problem, shared_follower(problem, self.solver, times), end or None)[0]
 
     @cached_property
     def cv_results_(self) -> dict[str, Any]:
@@ -705,17 +708,17 @@ class RankSVMCV(Ranker):
         models = [RankSVM(1.0, gamma=gamma, **options) for gamma in gammas]
         for model in models:  # those of a fold see no names
             model.set_params(signs=feature_signs(self, X))
-        # too large: refused before any work
         whole = models[0]._problem(X, prefs)[0]
-        follower = shared_follower(whole, self.solver)
         if data.is_scored:
             folds, n_dropped = self._graded_folds(data), 0
         else:
             seed = self.random_state
             folds, n_dropped = pair_folds(self.cv, X, prefs, self.fold_by, groups, seed)
+        times = len(models) * len(folds)
+        follower = shared_follower(whole, self.solver, times)  # or too large: before any path
         named = choose_solver(whole, follower, "path")
         models = [model.set_params(solver=follower) for model in models]
-        with announce(whole, named, "path", len(models) * len(folds)):
+        with announce(whole, named, "path", times):
             found = self._search(models, X, prefs, folds)
         return self._keep_fit(found | dict(n_dropped_=n_dropped, by_query_=data.by_query))
 

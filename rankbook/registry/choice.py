@@ -597,10 +597,14 @@ def costs_of(problem, lam, provides):
         costs = [(name, seconds_of(name, work), bytes_of(name, work)) for name in SOLVERS]
         return sorted(costs, key=lambda cost: cost[1])
     whole = work if lam is not None else replace(work, decades=WHOLE)
-    return [
+    found = [
         ("path", seconds_of("whole path", whole), bytes_of("path", work)),
         ("epsilon", *inner_of_path(problem, lam)[1:]),
     ]
+    if problem.is_factored and not problem.loss.is_smooth:
+        seconds = predicted_seconds(problem, "newton", "path", lam)
+        found.append(("newton", seconds, bytes_of("newton", work)))
+    return found
 
 
 def inner_of_path(problem, lam=None):
@@ -751,7 +755,7 @@ def compare_solvers(
 
 # %% ../../nbs/registry/choice.ipynb #ch036
 HOUR, LONGEST = 3600.0, 30 * 24 * 3600.0  # seconds: above LONGEST an error
-LONG, TIMES = 60.0, 5.0  # seconds that an exact path may always take, and how much slower it may be
+LONG, TIMES = 60.0, 5.0  # seconds that exact paths may always take, and how much slower they may be
 
 
 def l1_solver(problem):
@@ -843,23 +847,25 @@ def quickest(problem, lam, allow_plugins, make):
     return chosen
 
 
-def follower_of(problem: Any, allow_plugins: bool = False) -> str:
-    """The solver that follows all solutions of a ranking SVM: "path", or "epsilon".
+def follower_of(problem: Any, allow_plugins: bool = False, times: int = 1) -> str:
+    """The solver that follows all solutions of a ranking SVM, in a number of paths: "path", or a
+    solver of paths that are nearly exact, "newton" for a linear kernel and else "epsilon".
 
     For the squared hinge, for float32 and CSR, and with signs, it is "newton"; it may also be a
-    plugin that predicts a shorter time. An exact path is taken if it is quick, or not much slower
-    than a path that is nearly exact.
+    plugin that predicts a shorter time. Exact paths are taken if all of them are quick, or not much
+    slower than paths that are nearly exact.
     """
     plugins = costs_of_plugins(problem, None, "path") if allow_plugins else []
     first = min(plugins, key=lambda p: p.seconds, default=None)
     if problem.loss.is_smooth or problem.storage != "float64" or problem.signs is not None:
         fits = problem.loss.is_smooth or problem.is_factored
         return "newton" if fits else "path"  # which says why it cannot
-    exact, rough = (seconds for _, seconds, _ in costs_of(problem, None, "path"))
-    refuse_absurd(problem, "epsilon" if exact > rough else "path", min(exact, rough))
+    (_, exact, _), *others = costs_of(problem, None, "path")
+    name, rough, _ = min(others, key=lambda cost: cost[1])
+    refuse_absurd(problem, name if exact > rough else "path", min(exact, rough))
     if first and first.seconds < min(exact, rough):
         return first.solver
-    return "epsilon" if exact > max(LONG, TIMES * rough) else "path"
+    return name if exact > max(LONG / times, TIMES * rough) else "path"
 
 
 def choose_solver(
@@ -868,6 +874,7 @@ def choose_solver(
     provides: Literal["solve", "path"] = "solve",
     *,
     at: float | None = None,
+    times: int = 1,
     hard_margin: bool = False,
     allow_plugins: bool = False,
     progress: bool = False,
@@ -885,6 +892,8 @@ def choose_solver(
         Whether to solve for one lambda or to follow a path.
     at : float > 0, optional
         The lambda to solve for; by default 1e-4 lam_max.
+    times : int, default 1
+        Number of such paths that will be followed, for example one for each fold.
     hard_margin : bool, default False
         Whether to solve for lambda = 0.
     allow_plugins : bool, default False
@@ -931,9 +940,11 @@ def choose_solver(
         is_tiled = provides == "solve" and not problem.is_factored and is_large
         return make("tiled" if is_tiled else "newton")
     if provides == "path":
-        name = follower_of(problem, allow_plugins)
+        name = follower_of(problem, allow_plugins, times)
         takes = solver_options(type(get_solver(name)))[0]
-        return make("path" if name == "epsilon" and not options.keys() <= takes.keys() else name)
+        if name in ("epsilon", "newton") and not options.keys() <= takes.keys():
+            name = "path" if solver_fit(get_solver("path"), problem, "path") is True else name
+        return make(name)
     return quickest(problem, at, allow_plugins, make)
 
 
@@ -967,14 +978,14 @@ def choose_others(problem: Problem, lam: float, chosen: Any, **options: Any) -> 
     return [solver for *_, solver in sorted(made, key=lambda one: one[:2])], slow
 
 
-def shared_follower(problem: Problem, solver: SolverLike) -> SolverLike:
+def shared_follower(problem: Problem, solver: SolverLike, times: int = 1) -> SolverLike:
     """The solver of paths for a problem and its parts, in a form for other processes.
 
-    It is `solver`, unless that is "auto" with plugins allowed; then it is the class of the solver
-    that :func:`choose_solver` takes for the paths of the whole problem. A MemoryError if no solver
+    It is `solver`, unless that is "auto"; then it is the class of the solver that
+    :func:`choose_solver` takes for so many paths of the whole problem. A MemoryError if no solver
     of the problem would fit.
     """
     choose_solver(problem, solver)
-    if (auto_options(solver) or {}).get("allow_plugins"):
-        solver = type(choose_solver(problem, solver, "path"))
+    if auto_options(solver) is not None:
+        solver = type(choose_solver(problem, solver, "path", times=times))
     return portable(solver)
