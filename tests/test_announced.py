@@ -89,6 +89,9 @@ LONG = {
     "dynamic_auc": lambda: rb.metrics.dynamic_auc(
         TIMES, SCORES, np.linspace(1, N - 1, 200_000), train=TIMES
     ),
+    "restricted mean": lambda: rb.BaselineHazard(TIMES, SCORES).restricted_mean(
+        np.tile(SCORES, 4), N
+    ),
     "intervals, draws": lambda: rb.order_intervals(
         fitted(60, **logistic), rng.normal(size=(2000, 5)), n_resamples=10_000
     ),

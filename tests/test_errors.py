@@ -1019,7 +1019,7 @@ METRICS = [
             f"{name} of survival times",
             call,
             ValueError,
-            r"^y_true holds survival times.*concordance.*; the guide 'Survival analysis: who",
+            r"^y_true holds survival times.*call rb.metrics.concordance.*compare_concordances",
         )
         for name, call in {
             "interval": lambda: metrics.interval(survival(), Y, QID, metric="auc"),
@@ -1068,6 +1068,80 @@ METRICS = [
         lambda: metrics.dynamic_auc(survival(QID), Y, 3, train=survival()),
         ValueError,
         r"^y_true has strata; expected survival times of one stratum",
+    ),
+    (
+        "survival_brier of risks",
+        lambda: metrics.survival_brier(survival(), 3 * Y, 3, train=survival()),
+        ValueError,
+        r"^y_proba has 33 in row 11, column 0; expected probabilities to live beyond the times",
+    ),
+    (
+        "survival_brier at times that fall",
+        lambda: metrics.survival_brier(survival(), 0 * Y, [5, 3], train=survival()),
+        ValueError,
+        r"^times is array\(\[5., 3.\]\); expected one time or more, rising",
+    ),
+    (
+        "survival_calibration of two columns",
+        lambda: metrics.survival_calibration(survival(), np.zeros((N, 2)), 3),
+        ValueError,
+        r"^y_proba has shape \(12, 2\); expected shape \(12, 1\), a row for each patient",
+    ),
+    (
+        "risk_groups in the other order",
+        lambda: metrics.risk_groups(Y, survival()),
+        TypeError,
+        r"^y_score is a Preferences; expected scores",
+    ),
+    (
+        "risk_groups of equal scores",
+        lambda: metrics.risk_groups(survival(), 0 * Y),
+        ValueError,
+        r"^groups is 3, and group 1 has no patient; expected groups with a patient each",
+    ),
+    (
+        "risk_groups with strata",
+        lambda: metrics.risk_groups(survival(QID), Y),
+        ValueError,
+        r"^y_true has strata; expected survival times of one stratum",
+    ),
+    (
+        "concordance_interval of grades",
+        lambda: metrics.concordance_interval(Y, Y),
+        TypeError,
+        r"^y_true is array.*; expected rb.Preferences.from_survival\(time, event\), or",
+    ),
+    (
+        "concordance_interval of a confidence in percent",
+        lambda: metrics.concordance_interval(survival(), Y, confidence=95),
+        ValueError,
+        r"^confidence is 95; expected a number > 0 and < 1",
+    ),
+    (
+        "compare_concordances of scores of two lengths",
+        lambda: metrics.compare_concordances(survival(), Y, Y[1:]),
+        ValueError,
+        r"^b has .*11",
+    ),
+    *(
+        (
+            f"{name} of survival times",
+            call,
+            ValueError,
+            r"^y_true holds survival times; expected grades or preferences. For probabilities of",
+        )
+        for name, call in {
+            "brier_score": lambda: metrics.brier_score(survival(), Y / N),
+            "log_loss": lambda: metrics.log_loss(survival(), Y / N),
+            "reliability": lambda: metrics.reliability(survival(), Y / N),
+            "calibrate": lambda: rb.calibrate(survival(), Y),
+        }.items()
+    ),
+    (
+        "restricted_mean beyond the last time",
+        lambda: rb.BaselineHazard(survival(), Y).restricted_mean(Y, 2 * N),
+        ValueError,
+        r"^tau is 24; expected at most 11, the last time of y_true",
     ),
     (
         "best_cuts of scores with NaN",
@@ -3279,6 +3353,12 @@ EXPLAINED = [
                 lambda: plots.plot_pair(rb.explain_pair(linear(), 0, 1), ax="left"),
             ),
         )
+    ),
+    (
+        "plot_risk_groups of scores",
+        lambda: plots.plot_risk_groups(Y),
+        TypeError,
+        r"^groups is .*; expected a RiskGroups",
     ),
     (
         "plot_reliability of scores",

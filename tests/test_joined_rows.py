@@ -163,6 +163,22 @@ CALLS = {  # each with its arguments, all of which have an entry for each item
         lambda **given: metrics.dynamic_auc(TARGET, times=[5.0], train=TARGET, **given),
         SURVIVORS,
     ),
+    "survival_brier": (
+        lambda y_proba, sample_weight: metrics.survival_brier(
+            TARGET, y_proba, 5.0, sample_weight, train=TARGET
+        ),
+        dict(y_proba=SCORE, sample_weight=ONES),
+    ),
+    "concordance_interval": (
+        lambda y_score, qid, sample_weight: metrics.concordance_interval(
+            TARGET, y_score, qid, sample_weight
+        ),
+        dict(y_score=SCORE, qid=QID, sample_weight=ONES),
+    ),
+    "compare_concordances": (
+        lambda **given: metrics.compare_concordances(TARGET, **given),
+        dict(a=SCORE, b=-SCORE, qid=QID, sample_weight=ONES),
+    ),
     "best_cuts": (metrics.best_cuts, dict(y_true=Y, y_score=SCORE, sample_weight=ONES)),
 }
 for name in """disagreement pair_accuracy kendall_tau ndcg average_precision reciprocal_rank

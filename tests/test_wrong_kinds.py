@@ -518,6 +518,18 @@ CALLS = {
     "dynamic_auc": calls(
         metrics.dynamic_auc, y_true=SURVIVAL, y_score=Y, times=[5.0], train=SURVIVAL
     ),
+    "survival_brier": calls(
+        metrics.survival_brier, y_true=SURVIVAL, y_proba=Y / N, times=[5.0], train=SURVIVAL
+    ),
+    "survival_calibration": calls(
+        metrics.survival_calibration, y_true=SURVIVAL, y_proba=Y / N, time=5.0, confidence=0.9
+    ),
+    "risk_groups": calls(metrics.risk_groups, y_true=SURVIVAL, y_score=Y, confidence=0.9),
+    "concordance_interval": calls(
+        metrics.concordance_interval, y_true=SURVIVAL, y_score=Y, train=SURVIVAL, tau=9.0
+    ),
+    "compare_concordances": calls(metrics.compare_concordances, y_true=SURVIVAL, a=Y, b=-Y),
+    "hazard.restricted_mean": does(hazard, "restricted_mean", y_score=Y, tau=5.0),
     **{
         f"metrics.{name}": calls(getattr(metrics, name), y_true=LABELS, y_score=Y)
         for name in ("brier_score", "log_loss", "reliability")

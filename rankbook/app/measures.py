@@ -1,5 +1,6 @@
 """Metrics of a model on blocks of scored items."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError
 from ..base.validation import query_numbers
+from ..metrics.concordance_intervals import concordance_interval
 from ..metrics.models import add_link, block_scores, with_advantages
 from ..metrics.pairs import disagreement
 from ..metrics.probabilities import reliability
@@ -226,7 +228,8 @@ def preference_measures(prefs, scores, metrics=None, model=None):
     Returns
     -------
     dict
-        Numbers of "items" and "preferences", and "metrics", a dict from names to values.
+        Numbers of "items" and "preferences", and "metrics", a dict from names to values. For the
+        concordance also "concordance_interval", the ends of its 95% interval, if it has one.
     """
     usual, what, others = OF_PREFERENCES, "beside --preferences", PROBABILITIES
     if prefs.survival is not None:
@@ -244,4 +247,9 @@ def preference_measures(prefs, scores, metrics=None, model=None):
     for name, (metric, options) in judges.items():
         values[name] = metric(prefs, scores, **options)
     found = {name: values[name] for name in asked}
-    return dict(items=n, preferences=len(prefs), metrics=found)
+    facts = dict(items=n, preferences=len(prefs), metrics=found)
+    if "concordance" in found and isinstance(prefs, Preferences):
+        with suppress(UndefinedMetric):  # one patient is in all pairs
+            one = concordance_interval(prefs, scores)
+            facts["concordance_interval"] = [one.low, one.high]
+    return facts

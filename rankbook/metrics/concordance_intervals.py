@@ -50,7 +50,7 @@ def sums_by_patient(prefs, score, tie_tol=TIE_TOL):
 
 # %% ../../nbs/metrics/concordance_intervals.ipynb #ci10
 def jackknife(y_true, scores, qid, sample_weight, train, tau, tie_tol):
-    """Leave out each patient of positive weight.
+    """Leave out each patient of positive weight; `scores` are a dict of (n,) by argument.
 
     Returns
     -------
@@ -59,13 +59,13 @@ def jackknife(y_true, scores, qid, sample_weight, train, tau, tie_tol):
     without : ndarray of shape (len(scores), n)
         The concordances without each patient.
     """
-    require_same_rows(y_score=scores[0], qid=qid, sample_weight=sample_weight)
+    require_same_rows(**scores, qid=qid, sample_weight=sample_weight)
     prefs = as_survival("y_true", y_true, qid, sample_weight)
     pairs, without = censored_pairs(prefs, train, tau), []
+    scores = [as_vector(name, score, prefs.n_items) for name, score in scores.items()]
     values = [concordance(pairs, score, tie_tol=tie_tol) for score in scores]
     there = (prefs.better_weight > 0) | (prefs.worse_weight > 0)
     for score in scores:
-        score = as_vector("y_score", score, prefs.n_items)
         right, total = sums_by_patient(pairs, score, as_tie_tol(tie_tol))
         rest = total.sum() / 2 - total[there]
         if not (rest > 1e-12 * total.sum()).all():
@@ -168,7 +168,9 @@ def concordance_interval(  # noqa: PLR0913 -- the arguments of the concordance, 
     """
     refuse_swapped(y_true, y_score)
     confidence = as_confidence(confidence)
-    (value,), (without,) = jackknife(y_true, (y_score,), qid, sample_weight, train, tau, tie_tol)
+    (value,), (without,) = jackknife(
+        y_true, dict(y_score=y_score), qid, sample_weight, train, tau, tie_tol
+    )
     error = jackknife_error(without)
     low = high = value
     if 0 < value < 1:
@@ -293,8 +295,7 @@ def compare_concordances(  # noqa: PLR0913 -- the arguments of the concordance, 
     for score in (a, b):
         refuse_swapped(y_true, score)
     confidence = as_confidence(confidence)
-    require_same_rows(a=a, b=b)
-    values, without = jackknife(y_true, (a, b), qid, sample_weight, train, tau, tie_tol)
+    values, without = jackknife(y_true, dict(a=a, b=b), qid, sample_weight, train, tau, tie_tol)
     difference, error = values[0] - values[1], jackknife_error(without[0] - without[1])
     if error <= 1e-12:  # the jackknife of a difference of 0, or of constants, has rounding errors
         p, reach = float(abs(difference) <= 1e-12), 0.0

@@ -363,8 +363,8 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
         raise ArgumentError(
             "y_true holds survival times, which are no grades",
             "grades of shape (n,)",
-            "For survival times call rb.metrics.concordance(y_true, y_score); the guide "
-            "'Survival analysis: who survives longer' has a bootstrap over patients.",
+            "For survival times call rb.metrics.concordance(y_true, y_score), concordance_interval "
+            "or compare_concordances.",
         )
     refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     if y_true.scores is None:

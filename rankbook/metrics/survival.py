@@ -374,6 +374,7 @@ def survival_brier(
     (array([0.068, 0.143]), 0.1055)
     """
     refuse_swapped(y_true, y_proba)
+    require_same_rows(y_proba=y_proba, sample_weight=sample_weight)
     prefs = as_survival("y_true", y_true, None, sample_weight)
     times = as_vector("times", np.atleast_1d(as_array("times", times)))
     if not times.size or (np.diff(times) <= 0).any():

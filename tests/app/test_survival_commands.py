@@ -54,7 +54,10 @@ def test_a_choice_by_folds_is_that_of_the_estimator():
     lines = done(*given).splitlines()
     assert any(line.startswith("concordance") and "held out" in line for line in lines)
     # the model knows its columns; new patients need no times
-    assert facts_of("evaluate", "m", "test.csv")["metrics"]["concordance"] == pytest.approx(value)
+    facts = facts_of("evaluate", "m", "test.csv")
+    assert facts["metrics"]["concordance"] == pytest.approx(value)
+    one = rb.metrics.concordance_interval(judged, scores)
+    assert facts["concordance_interval"] == pytest.approx([one.low, one.high], abs=1e-9)
     new[["dose", "age", "died"]].to_csv("new.csv", index=False)
     done("predict", "m", "new.csv", "-o", "scores.csv")
     assert np.allclose(pd.read_csv("scores.csv").score, scores)

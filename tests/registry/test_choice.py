@@ -212,6 +212,48 @@ def test_a_long_path_is_left_to_epsilon_and_estimators_say_so(monkeypatch):
     assert model.path_solver_.startswith("epsilon") and model.lam_ > 0
 
 
+def test_long_paths_of_a_linear_hinge_are_followed_by_newton(monkeypatch):
+    """The time of all folds counts, and every path of a fit has the same solver."""
+    large = problem(3000, "linear", queries=1, d=100)
+    assert [choose_solver(large, provides="path", times=k).name for k in (1, 1000)][1] == "newton"
+    assert choose_solver(large, provides="path", times=1000, max_events=50).name == "path"
+    found = {p.solver: p for p in compare_solvers(large, provides="path")}
+    assert found.keys() == {"path", "epsilon", "newton"}
+    assert found["newton"].seconds < min(found["path"].seconds, found["epsilon"].seconds)
+    small = problem(60, "linear")
+    assert choose_solver(small, provides="path", times=5).name == "path"
+    exact = rb.RankSVMCV("linear", cv=2, lam_min_ratio=1e-2).fit(small.X, np.arange(60) % 3)
+    assert exact.path_solver_.startswith("path") and exact.curve_.exact
+    monkeypatch.setattr(choice, "LONG", 0.0)
+    monkeypatch.setattr(choice, "TIMES", 0.0)
+    model = rb.RankSVMCV("linear", cv=2, lam_min_ratio=1e-2).fit(small.X, np.arange(60) % 3)
+    assert model.path_solver_.startswith("newton") and not model.curve_.exact
+    assert model.path_.solver.startswith("newton")
+    assert model.certificate_.is_optimal(1e-6)
+    assert model.curve_.at(exact.lam_) == pytest.approx(exact.curve_.at(exact.lam_), abs=0.01)
+
+
+def test_thousands_of_patients_choose_lambda_in_seconds():
+    """Heavy censoring, ties in time and features that are whole numbers."""
+    rng, n = np.random.default_rng(0), 4724
+    X = np.c_[rng.integers(50, 96, n), rng.integers(0, 2, (n, 2)), rng.normal(size=(n, 6)).round(1)]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    life = rng.exponential(14_000 * np.exp(-X[:, 0]))
+    end = rng.uniform(3300, 5200, n)
+    time = np.ceil(np.minimum(life, end) / 7)
+    patients = rb.Preferences.from_survival(time, life <= end)
+    start = process_time()
+    model = rb.RankSVMCV("linear", lam_min_ratio=1e-3).fit(X, patients)
+    assert process_time() - start < 60  # most of it compiles
+    assert model.path_solver_.startswith("newton") and not model.curve_.exact
+    assert model.certificate_.is_optimal(1e-6) and 1 - model.curve_.minimum > 0.7
+    exact = rb.RankSVM(model.lam_, "linear")
+    train, test = np.arange(n) % 5 > 0, np.arange(n) % 5 == 0
+    scores = exact.fit(X[train], patients[np.flatnonzero(train)]).predict(X[test])
+    value = rb.metrics.concordance(patients[np.flatnonzero(test)], scores)
+    assert abs(value - (1 - model.curve_.at(model.lam_))) < 0.03  # of other patients
+
+
 def test_solve_takes_auto():
     assert rb.solve(problem(), 1.0, solver="auto").solver.startswith("interior")
     assert rb.solve_path(problem(50), solver="auto").solver.startswith("path")

@@ -89,6 +89,17 @@ share += bounds.low + better.difference + better.p_randomization + better.wins
 cuts: np.ndarray = rb.metrics.best_cuts(y, X[:, 0], "absolute", sample_weight=weight, tie_tol=0.0)
 share += rb.metrics.concordance(patients, X[:, 0], train=patients, tau=2.0, tie_tol=0.0)
 areas, mean = rb.metrics.dynamic_auc(patients, X[:, 0], [1.0], train=patients)
+lost, mean = rb.metrics.survival_brier(patients, weight, 1.0, train=patients)
+groups: rb.metrics.RiskGroups = rb.metrics.risk_groups(patients, X[:, 0], [0.5], confidence=0.9)
+alive: rb.metrics.SurvivalCurve = groups.curves[0]
+share += lost[0] + alive.median + alive.restricted_mean(1.0) + alive.at([1.0])[0] + groups.p_value
+met: rb.metrics.SurvivalCalibration = rb.metrics.survival_calibration(patients, weight, 1.0, 2)
+certain: rb.metrics.ConcordanceInterval = rb.metrics.concordance_interval(
+    patients, X[:, 0], tau=2.0
+)
+contrast: rb.metrics.ConcordanceComparison = rb.metrics.compare_concordances(patients, y, weight)
+share += met.error + certain.standard_error + contrast.difference + contrast.p_value
+share += float(rb.BaselineHazard(patients, y).restricted_mean(y, 1.0)[0])
 share += float(areas[0]) + mean + rb.RankSVM().fit(X, patients).score(X, patients)
 share += rb.metrics.brier_score(y, X[:, 0], qid) + rb.metrics.log_loss(prefs, y, link=None)
 diagram: rb.metrics.Reliability = rb.metrics.reliability(y, X[:, 0], bins=3, confidence=0.9)
@@ -344,6 +355,7 @@ ax = rb.plots.plot_path(path, "weights", names=["size", "age"])
 ax = rb.plots.plot_validation_curve(curve, lam=lam, label="one")
 ax = rb.plots.plot_roc(y, X[:, 0], label="one")
 ax = rb.plots.plot_reliability(diagram, ax, label="one")
+ax = rb.plots.plot_risk_groups(groups, ax)
 ax = rb.plots.plot_intervals(found, ax, by="score", k=3)
 ax = rb.plots.plot_pair(why, ax, k=5, names=("a", "b"))
 slider: rb.plots.LambdaSlider = rb.plots.LambdaSlider(path, curve, X, names=["a", "b"], lam=lam)

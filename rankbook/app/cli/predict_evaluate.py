@@ -261,9 +261,9 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     the report counts them. With --preferences, the metrics are weighted shares of the preferences
     in that file.
 
-    For survival times, the command reports Harrell's concordance and the disagreement. A higher
-    score means a longer survival, so pass the negative of a risk. Uno's concordance and the
-    time-dependent AUC are available in Python (rb.metrics).
+    For survival times, the command reports Harrell's concordance with an interval, and the
+    disagreement. A higher score means a longer survival, so pass the negative of a risk. Uno's
+    concordance, the time-dependent AUC and the Brier score are available in Python (rb.metrics).
 
     For a model with probabilities, for example one fitted with --loss logistic, the report adds the
     Brier score, the log loss and a reliability diagram: how often the predicted winner won, by
@@ -317,7 +317,11 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
             facts = preference_measures(prefs, scores, metric, model)
             rows = [] if metric else reliability_rows(prefs, scores, model)
             facts |= dict(reliability=rows) if rows else {}
-            lines = [f"{name:18}{value:.6f}" for name, value in facts["metrics"].items()]
+            ends, lines = facts.get("concordance_interval"), []
+            for name, value in facts["metrics"].items():
+                told = name == "concordance" and ends is not None
+                told = f", 95% interval {ends[0]:.4f} to {ends[1]:.4f}" if told else ""
+                lines.append(f"{name:18}{value:.6f}{told}")
             lines += reliability_lines(rows)
             if facts["metrics"].get("concordance", 0.5) < 0.5:
                 longer = "a higher score means a longer survival; pass the negative of a risk"
