@@ -167,7 +167,7 @@ CALLS = {  # each with its arguments, all of which have an entry for each item
         lambda y_proba, sample_weight: metrics.survival_brier(
             TARGET, y_proba, 5.0, sample_weight, train=TARGET
         ),
-        dict(y_proba=SCORE, sample_weight=ONES),
+        dict(y_proba=SCORE**2, sample_weight=ONES),
     ),
     "concordance_interval": (
         lambda y_score, qid, sample_weight: metrics.concordance_interval(

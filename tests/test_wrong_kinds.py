@@ -177,6 +177,14 @@ ALSO = {  # the same for a parameter of one call
     ("metrics.rank_biased_precision", "p"): {"tiny"},
     ("concordance", "tau"): {"minus", "zero", "true"} | POSITIVE,
     ("dynamic_auc", "times"): {"minus", "zero", "true", "rows"} | POSITIVE,
+    ("survival_brier", "times"): {"minus", "zero", "true", "rows"} | POSITIVE,
+    ("survival_calibration", "time"): {"minus", "zero", "true"} | POSITIVE,
+    **{
+        (name, "confidence"): {"tiny"}
+        for name in ("survival_calibration", "risk_groups", "concordance_interval")
+    },
+    ("compare_concordances", "confidence"): {"tiny"},
+    ("concordance_interval", "tau"): {"minus", "zero", "true"} | POSITIVE,
     ("report", "title"): {"text", "no text", "long text"},
     ("report", "names"): {"huge integers", "dates", "minuses"},
     ("Report.save", "file"): {"text"},
@@ -617,7 +625,7 @@ def test_all_wrong_kinds_are_refused_by_the_name_of_the_parameter(name, tmp_path
 
 
 def test_there_are_a_thousand_short_cases_and_every_public_function_has_some():
-    assert 1000 < len(CASES[:: len(KINDS) // 3]) < 2700
+    assert 1000 < len(CASES[:: len(KINDS) // 3]) < 3000
     named = {function.__qualname__.split(".")[0] for function, _, _ in CALLS.values()}
     makers = {"dask_blocks", "read_blocks", "Certificate", "RegularizationPath", "SolutionPath"}
     makers |= {

@@ -292,8 +292,8 @@ def compare_concordances(  # noqa: PLR0913 -- the arguments of the concordance, 
     95% interval  -1.0000 to +1.0000
     p             0.92
     """
-    for score in (a, b):
-        refuse_swapped(y_true, score)
+    for name, score in dict(a=a, b=b).items():
+        refuse_swapped(y_true, score, name)
     confidence = as_confidence(confidence)
     values, without = jackknife(y_true, dict(a=a, b=b), qid, sample_weight, train, tau, tie_tol)
     difference, error = values[0] - values[1], jackknife_error(without[0] - without[1])

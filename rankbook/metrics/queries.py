@@ -169,15 +169,15 @@ class UndefinedMetric(ArgumentError):
         super().__init__(said, accepted, advice)  # a user's metric may raise it with one sentence
 
 
-def refuse_swapped(y_true, y_score):
+def refuse_swapped(y_true, y_score, argument="y_score"):
     """Refuse preferences in place of scores, and a row for each query as in scikit-learn."""
     if isinstance(y_score, Target):
         raise ArgumentError(
-            f"y_score is {a_type(y_score)}",
+            f"{argument} is {a_type(y_score)}",
             "scores of shape (n,)",
-            "The order is (y_true, y_score): what is known comes first.",
+            f"The order is (y_true, {argument}): what is known comes first.",
         )
-    shape = as_array("y_score", y_score).shape
+    shape = as_array(argument, y_score).shape
     if len(shape) != 2 or isinstance(y_true, Target) or has_columns("y_true", y_true):
         return
     if shape == as_array("y_true", y_true).shape:

@@ -419,7 +419,7 @@ def survival_calibration(
     >>> found.predicted, found.observed
     (array([0.5]), array([0.6]))
     """
-    refuse_swapped(y_true, y_proba)
+    refuse_swapped(y_true, y_proba, "y_proba")
     confidence, groups = as_confidence(confidence), as_count("groups", groups)
     (at,) = as_vector("time", [time])
     times, event, rows = counted_patients(y_true)

@@ -373,7 +373,7 @@ def survival_brier(
     >>> values.round(4), round(integrated, 4)
     (array([0.068, 0.143]), 0.1055)
     """
-    refuse_swapped(y_true, y_proba)
+    refuse_swapped(y_true, y_proba, "y_proba")
     require_same_rows(y_proba=y_proba, sample_weight=sample_weight)
     prefs = as_survival("y_true", y_true, None, sample_weight)
     times = as_vector("times", np.atleast_1d(as_array("times", times)))
