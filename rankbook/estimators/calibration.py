@@ -160,8 +160,8 @@ def calibrate(
     UndefinedMetric
         If there is no preference of positive weight. This error is a ValueError.
     ValueError
-        If `y_true` holds survival times (:class:`BaselineHazard` is for these), or an argument is
-        out of range.
+        If `y_true` holds survival times, for which there is :class:`rankbook.BaselineHazard`, or an
+        argument is out of range.
 
     Warns
     -----

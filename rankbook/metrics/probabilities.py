@@ -334,11 +334,11 @@ def brier_score(
 
     Notes
     -----
-    The score is a mean over preferences, not over queries. Probabilities to survive a time are
-    judged by :func:`survival_brier`. O(m) time for m preferences, about 10 s
-    for 10^8, and O(n) memory, because counted preferences are not listed. With the logistic link,
-    queries of millions of pairs are not visited pair by pair but take a second for a million items;
-    the error is below 1e-9.
+    The score is a mean over preferences, not over queries. :func:`rankbook.metrics.survival_brier`
+    judges probabilities to survive a time. O(m) time for m preferences, about 10 s for 10^8, and
+    O(n) memory, because counted preferences are not listed. With the logistic link, queries of
+    millions of pairs are not visited pair by pair but take a second for a million items; the error
+    is below 1e-9.
 
     References
     ----------
@@ -505,8 +505,8 @@ def reliability(
     UndefinedMetric
         If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
-        If `y_true` holds survival times (:func:`survival_calibration` is for these), or an argument
-        is out of range.
+        If `y_true` holds survival times, for which there is
+        :func:`rankbook.metrics.survival_calibration`, or an argument is out of range.
 
     Notes
     -----

@@ -262,8 +262,8 @@ def risk_groups(
     Parameters
     ----------
     y_true : Preferences, Orders or structured array of shape (n,)
-        Survival times, as for :func:`concordance`, of one stratum. Weights are whole numbers, and a
-        patient of weight 2 counts as two patients.
+        Survival times, as for :func:`rankbook.metrics.concordance`, of one stratum. Weights are
+        whole numbers, and a patient of weight 2 counts as two patients.
     y_score : array-like of shape (n,), float
         Higher means a longer survival; for a risk pass its negative.
     groups : int >= 1 or array-like of shape (g - 1,), default 3
