@@ -31,6 +31,25 @@ def test_the_randomization_test_is_exact_for_few_queries(q):
         assert sign_flip_p(-d, 9999, 5) == pytest.approx(share, abs=1e-12)
 
 
+@pytest.mark.parametrize("q", [13, 14, 19, 26])
+def test_the_randomization_test_is_exact_where_exchanges_are_too_many_to_list(q):
+    """Against counts of all sums, query by query, in integers."""
+    rng = np.random.default_rng(q)
+    for d in (rng.integers(1, 9, q), rng.integers(-3, 7, q), np.ones(q, dtype=int)):
+        counts = {0: 1}
+        for each in d.tolist():
+            more = {}
+            for total, count in counts.items():
+                for signed in (total + each, total - each):
+                    more[signed] = more.get(signed, 0) + count
+            counts = more
+        extreme = sum(count for total, count in counts.items() if abs(total) >= abs(d.sum()))
+        share = extreme / 2**q
+        for few in (d / 7, -d * 1e-200, rng.permutation(d) / 3):
+            assert sign_flip_p(few, 9999, 0) == pytest.approx(share, rel=1e-13)
+    assert sign_flip_p(np.ones(14), 128, 0) == 2 / 2**14 < sign_flip_p(np.ones(14), 127, 0)
+
+
 def test_the_whole_of_it_for_ten_queries(two):
     y, a, b, qid = two
     rows = qid < 10
