@@ -56,6 +56,7 @@ from ..registry.solver import auto_options, with_options
 from ..selection.curve import (
     METRICS,
     OF_PAIRS,
+    PROBABILITIES,
     ValidationCurve,
     curve_metric,
     require_probabilities,
@@ -518,7 +519,7 @@ class RankSVMCV(Ranker):
         within one standard error of the best.
     metric : str, default "disagreement"
         "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map"),
-        "reciprocal_rank" (or "mrr"), or "log_loss" for losses with probabilities; see
+        "reciprocal_rank" (or "mrr"); "log_loss" or "brier_score" for losses with probabilities; see
         :func:`rankbook.validation_curve`. Only the first two use item weights.
     k : int, optional
         Number of ranks that count for "ndcg"; all by default.
@@ -693,8 +694,8 @@ class RankSVMCV(Ranker):
         data = read(self, X, **given)
         X, prefs = data.items, data.preferences(self.graph)
         metric, _ = curve_metric(self.metric, self.k)
-        if metric == "log_loss":
-            require_probabilities(as_loss(self.loss))
+        if metric in PROBABILITIES:
+            require_probabilities(as_loss(self.loss), metric)
         self._check_folds(not data.is_scored, groups, OF_PAIRS)
         if metric == "ndcg":
             as_vector("y", data.target, minimum=0.0)  # before any path is computed

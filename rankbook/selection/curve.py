@@ -23,7 +23,13 @@ from ..base.validation import (
     unknown_name,
 )
 from ..data.blocks import BlocksLike
-from ..metrics.probabilities import as_link, error_sums, log_error, unit_weighted
+from ..metrics.probabilities import (
+    as_link,
+    error_sums,
+    log_error,
+    squared_error,
+    unit_weighted,
+)
 from ..metrics.queries import as_pair_target, as_tie_tol, split_metric
 from ..paths.exact import LabelPath, SolutionPath
 from ..paths.ranges import RangePath
@@ -56,7 +62,8 @@ class ValidationCurve(Tabled):
     scale : (float, float)
         Smallest and largest breakpoint of the path: the range of lambda.
     maximize : bool, default False
-        Whether larger values are better. False for the disagreement, the error and the log loss.
+        Whether larger values are better. False for the disagreement, the error, the log loss
+        and the Brier score.
     exact : bool, default True
         False if the solutions of the path are approximate, or if the curve was computed on a grid
         of lambdas, which can miss two items that change places twice between neighbouring lambdas.
@@ -228,7 +235,8 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
 
 
 # %% ../../nbs/selection/curve.ipynb #sv10
-OF_PAIRS = ("disagreement", "log_loss")  # the metrics that accept any preferences
+PROBABILITIES = ("log_loss", "brier_score")  # the metrics of a loss with probabilities
+OF_PAIRS = ("disagreement", *PROBABILITIES)  # the metrics that accept any preferences
 
 
 def distinct_rows(X):
@@ -399,11 +407,11 @@ SHRUNK = 10 ** (
 )  # lam_1 / lam at the breaks above the first breakpoint lam_1
 
 
-def require_probabilities(loss):
+def require_probabilities(loss, metric):
     """Raise ArgumentError if the scores of a loss do not determine probabilities."""
     if not loss.has_probabilities:
         raise ArgumentError(
-            f"metric is 'log_loss' and loss is {loss.name!r}, whose scores are not log-odds",
+            f"metric is {metric!r} and loss is {loss.name!r}, whose scores are not log-odds",
             "loss='logistic', 'plackett-luce' or one of your own with probability(d)",
         )
 
@@ -426,14 +434,24 @@ def mean_log_loss(loss, target):
     return lambda scores: sums.evaluate(scores).loss / total
 
 
-def _log_loss_curve(path, X_val, target):
-    """Mean log loss of preferences or choices, with one value for each range of a path."""
-    value = mean_log_loss(path.problem.loss, target)
+def mean_brier_score(loss, target):
+    """The mean Brier score of preferences, as a function of scores (n,).
+
+    Preferences made from grades are not enumerated. See :func:`rankbook.metrics.brier_score`.
+    """
+    has_log_odds = loss.takes_orders or type(loss.rule) is Logistic
+    link, target = as_link("logistic" if has_log_odds else loss.rule), unit_weighted(target)
+    return lambda scores: np.divide(*error_sums(target, scores, squared_error, link))[0]
+
+
+def _probability_curve(path, X_val, target, metric):
+    """A metric of PROBABILITIES with one value for each range of a path."""
+    value = (mean_log_loss if metric == "log_loss" else mean_brier_score)(path.problem.loss, target)
     first, *later = (scores[-1] / lams[-1] for lams, scores in path.breakpoint_scores(X_val))
     middles = np.r_[0.0, np.sqrt(SHRUNK[1:] * SHRUNK[:-1])]
     values = [value(share * first) for share in middles] + [value(scores) for scores in later]
     lam = np.r_[path.ends[0] / SHRUNK, path.ends[1:-1]]
-    return _as_curve(path, lam, np.array(values), "log_loss")
+    return _as_curve(path, lam, np.array(values), metric)
 
 
 # %% ../../nbs/selection/curve.ipynb #c018
@@ -504,7 +522,7 @@ def _error_curve(crossed, y):
 
 
 # %% ../../nbs/selection/curve.ipynb #c020
-METRICS = ("disagreement", "log_loss", "auc", "ndcg")
+METRICS = (*OF_PAIRS, "auc", "ndcg")
 METRICS += ("average_precision", "reciprocal_rank", "error")
 
 
@@ -543,19 +561,20 @@ def validation_curve(
         Validation items; for a problem on labels, pairs of an object and the number of a label; for
         a precomputed kernel, the kernel (p, n).
     prefs_val : array-like of shape (p,), Preferences or pairs
-        Grades of the items; or Preferences made from grades, with their queries. The disagreement
-        and the log loss also accept any preferences between the items (at least one), orders, which
-        are replaced by their pairs, and pairs of names in ``X_val.index`` as in
-        :func:`rankbook.disagreement`. For the path of a support vector machine, pass labels.
+        Grades of the items; or Preferences made from grades, with their queries. The
+        disagreement, the log loss and the Brier score also accept any preferences between the items
+        (at least one), orders, which are replaced by their pairs, and pairs of names in
+        ``X_val.index`` as in :func:`rankbook.disagreement`. For the path of a support vector
+        machine, pass labels.
     qid : array-like of shape (p,), optional
         Query ids, in any order; one query by default. Preferences contain their queries.
     metric : str, default "disagreement"
         "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map") and
         "reciprocal_rank" (or "mrr") are the metrics of :mod:`rankbook.metrics`. "error" is the
         error of two classes at the best cut for each lambda, see
-        :func:`rankbook.metrics.best_cuts`. "log_loss" is for paths of losses with probabilities.
-        Disagreement, error and log loss are minimised, the others maximised. For labels the only
-        metric is the error of the predicted classes.
+        :func:`rankbook.metrics.best_cuts`. "log_loss" and "brier_score" are for paths of
+        losses with probabilities. Disagreement, error, log loss and Brier score are minimised, the
+        others maximised. For labels the only metric is the error of the predicted classes.
     k : int, optional
         Number of ranks that count for "ndcg"; all by default.
     tie_tol : float, default 1e-10
@@ -566,8 +585,8 @@ def validation_curve(
     -------
     ValidationCurve
         Values are shares of the total weight for the disagreement, shares of the items for the
-        error, means over preferences or choices for the log loss, and means over queries for the
-        others.
+        error, means over preferences or choices for the log loss, means over preferences for the
+        Brier score, and means over queries for the others.
 
     Raises
     ------
@@ -580,13 +599,14 @@ def validation_curve(
     The cost is given in :func:`rankbook.selection.crossings.crossings`; on average it is lower than
     the cost of the path. NDCG costs O(n log n) more for each crossing in a query of n.
 
-    The log loss is :func:`rankbook.metrics.log_loss` for the function of each range. For
-    loss="plackett-luce" it is minus the log-probability of a choice in `prefs_val`, averaged over
-    all choices, and `prefs_val` must be orders, or preferences of scores or survival times. Above
-    the first breakpoint it is computed on a grid of 41 lambdas. The cost is one sum over the
-    preferences for each range and each lambda of the grid. The default metric is the disagreement
-    for every loss. It depends only on the order, so it can choose a lambda whose probabilities are
-    far too extreme or too close to 1/2.
+    The log loss and the Brier score are :func:`rankbook.metrics.log_loss` and
+    :func:`rankbook.metrics.brier_score` for the function of each range. For loss="plackett-luce"
+    the log loss is minus the log-probability of a choice in `prefs_val`, averaged over all choices,
+    and `prefs_val` must be orders, or preferences of scores or survival times; the Brier score is
+    that of pairs. Above the first breakpoint both are computed on a grid of 41 lambdas. The cost is
+    one sum over the preferences for each range and each lambda of the grid. The default metric is
+    the disagreement for every loss. It depends only on the order, so it can choose a lambda whose
+    probabilities are far too extreme or too close to 1/2.
 
     Examples
     --------
@@ -620,13 +640,13 @@ def validation_curve(
         starts = _groups(lam)[1]
         ends = np.r_[0, np.append(starts[1:], lam.size)]
         return _as_curve(path, lam[starts], values[ends], metric)
-    if metric == "log_loss":
+    if metric in PROBABILITIES:
         if not isinstance(path, RangePath):
             raise ArgumentError(
-                f"metric is 'log_loss' and path is {a_type(path)}",
+                f"metric is {metric!r} and path is {a_type(path)}",
                 "a path by newton or epsilon of loss='logistic', 'plackett-luce' or an own one",
             )
-        require_probabilities(path.problem.loss)
+        require_probabilities(path.problem.loss, metric)
     rows, X_val = X_val, path.problem.read_items("X_val", X_val)
     if isinstance(prefs_val, Orders):
         if X_val.shape[0] != prefs_val.n_items:
@@ -636,14 +656,15 @@ def validation_curve(
             )
         if metric not in OF_PAIRS:
             raise ArgumentError(
-                f"metric is {metric!r} and prefs_val holds orders", "'disagreement' or 'log_loss'"
+                f"metric is {metric!r} and prefs_val holds orders",
+                "'disagreement', 'log_loss' or 'brier_score'",
             )
-        if metric == "disagreement" or not path.problem.loss.takes_orders:
+        if metric != "log_loss" or not path.problem.loss.takes_orders:
             prefs_val, X_val = prefs_val.pairs_with(X_val)
             rows = X_val
     y, query = _validation_target(rows, prefs_val, qid, metric)
-    if metric == "log_loss":
-        return _log_loss_curve(path, X_val, y)
+    if metric in PROBABILITIES:
+        return _probability_curve(path, X_val, y, metric)
     distinct, items = distinct_rows(X_val)
 
     def crossed(better, worse):  # from large lambdas to small ones

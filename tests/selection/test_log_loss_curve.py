@@ -1,12 +1,14 @@
 """The log loss of validation preferences for every lambda of a path."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 import rankbook as rb
 from rankbook import metrics
 from rankbook.problems.smooth_losses import Logistic
-from rankbook.selection.curve import mean_log_loss
+from rankbook.selection.curve import mean_brier_score, mean_log_loss
 
 
 class Steep:
@@ -43,6 +45,12 @@ def pairs_error(scores, prefs, slope=1.0):
     """The log loss, pair by pair."""
     d = slope * (scores[prefs.better] - scores[prefs.worse])
     return np.average(np.log1p(np.exp(-d)), weights=prefs.weight)
+
+
+def pairs_brier(scores, prefs, slope=1.0):
+    """The Brier score, pair by pair."""
+    d = slope * (scores[prefs.better] - scores[prefs.worse])
+    return np.average((1 / (1 + np.exp(d))) ** 2, weights=prefs.weight)
 
 
 def choices_error(scores, rankings):
@@ -90,6 +98,13 @@ def test_the_curve_is_the_log_loss_of_models_fitted_one_by_one(name, kernel):
     found = metrics.log_loss(judged, path.predict(V, lam), link=link)
     assert np.isclose(curve.at(lam), found, rtol=1e-10)
     assert not curve.maximize and curve.metric == "log_loss" and not curve.exact
+    brier, at = rb.validation_curve(path, V, known, metric="brier_score"), path.breakpoints
+    assert not brier.maximize and brier.metric == "brier_score" and not brier.exact
+    for lam in [*np.sqrt(at[1:] * at[:-1]), *np.geomspace(at[0] * 0.999, at[-1] * 1.001, 50)]:
+        value = pairs_brier(path.predict(V, lam), judged, slope)
+        assert np.isclose(brier.at(lam), value, rtol=1e-10)
+    assert np.isclose(metrics.brier_score(judged, path.predict(V, lam), link=link), value)
+    assert brier.values[0] == pytest.approx(0.25, rel=1e-12)
 
 
 def test_above_the_first_breakpoint_the_function_shrinks_to_nothing():
@@ -116,6 +131,12 @@ def test_choices_of_orders_and_times():
     for lam in np.geomspace(path.breakpoints[0] * 0.999, path.domain[0] * 1.001, 9):
         assert np.isclose(curve.at(lam), choices_error(path.predict(V, lam), held), rtol=1e-9)
     assert np.isclose(curve.values[0], np.mean(np.log([5, 4, 3, 2])), rtol=1e-12)
+    brier = rb.validation_curve(path, V, asked, metric="brier_score")
+    better, worse = np.array([p for one in held for p in combinations(one, 2)]).T
+    listed = rb.Preferences(better, worse, 20)
+    for lam in np.geomspace(path.breakpoints[0] * 0.999, path.domain[0] * 1.001, 30):
+        value = pairs_brier(path.predict(V, lam), listed)
+        assert np.isclose(brier.at(lam), value, rtol=1e-10)
     time, died = rng.exponential(np.exp(X[:, 0])), np.arange(20) % 3 > 0
     times = rb.Preferences.from_survival(time, died)
     path = rb.solve_path(rb.RankSVMProblem(X, times, kernel="linear", loss="plackett-luce"))
@@ -124,6 +145,9 @@ def test_choices_of_orders_and_times():
     lost = [np.log(np.exp(f[risk[i]] - f[i]).sum()) for i in np.flatnonzero(died)]
     chosen = [risk[i].size > 1 for i in np.flatnonzero(died)]
     assert np.isclose(curve.at(lam), np.mean(np.array(lost)[chosen]), rtol=1e-9)
+    brier, pairs = rb.validation_curve(path, X, times, metric="brier_score"), -f[:, None] + f
+    sure = died[None, :] & ((time[:, None] > time) | ((time[:, None] == time) & ~died[:, None]))
+    assert np.isclose(brier.at(lam), np.mean((1 / (1 + np.exp(pairs[sure]))) ** 2), rtol=1e-10)
     # a path of pairs takes orders as the pairs that they imply
     votes = rb.Preferences([0, 1, 2], [3, 4, 5], 20)
     path = rb.solve_path(rb.RankSVMProblem(X, votes, kernel="linear", loss="logistic"))
@@ -131,14 +155,16 @@ def test_choices_of_orders_and_times():
     assert np.isclose(curve.at(lam), metrics.log_loss(asked, path.predict(V, lam)), rtol=1e-10)
 
 
+@pytest.mark.parametrize("metric", ["log_loss", "brier_score"])
 @pytest.mark.parametrize("loss", ["logistic", "plackett-luce", Steep()])
-def test_folds_are_averaged(loss):
+def test_folds_are_averaged(loss, metric):
     X, _, _, y = parts()
     folds = [(np.arange(60) % 3 != f, np.arange(60) % 3 == f) for f in range(3)]
     weight = None if loss == "plackett-luce" else 1.0 + np.arange(60) % 2
-    model = rb.RankSVMCV("linear", loss=loss, cv=folds, metric="log_loss")
+    model = rb.RankSVMCV("linear", loss=loss, cv=folds, metric=metric)
     model.fit(X, y, sample_weight=weight)
-    assert model.curve_.metric == "log_loss" and model.lam_ > 0
+    assert model.curve_.metric == metric and model.lam_ > 0
+    judge = mean_log_loss if metric == "log_loss" else mean_brier_score
     of = lambda at: rb.Preferences.from_scores(y[at]).item_weighted(
         np.ones(at.sum()) if weight is None else weight[at]
     )
@@ -149,7 +175,7 @@ def test_folds_are_averaged(loss):
         for train, test in folds:
             share = read(of(train)).weight.sum() / total
             exact = rb.RankSVM(share * lam, "linear", loss=loss).fit(X[train], of(train))
-            lost = mean_log_loss(exact.solution_.problem.loss, of(test))
+            lost = judge(exact.solution_.problem.loss, of(test))
             values.append(lost(exact.predict(X[test])))
         assert np.isclose(model.curve_.at(lam), np.mean(values), rtol=1e-2)
     spread = np.std([curve.at(model.curve_.choose()) for curve in model.fold_curves_], ddof=1)
@@ -197,6 +223,8 @@ def test_what_has_no_probabilities_is_refused():
             curve(follow(loss=loss))
         with pytest.raises(ValueError, match=match):
             rb.RankSVMCV("linear", loss=loss, metric="log_loss").fit(X, known)
+        with pytest.raises(ValueError, match=match.replace("log_loss", "brier_score")):
+            rb.RankSVMCV("linear", loss=loss, metric="brier_score").fit(X, known)
     path = follow(loss="logistic")
     with pytest.raises(ValueError, match="k is 3; expected None for log_loss"):
         curve(path, k=3)
@@ -207,5 +235,5 @@ def test_what_has_no_probabilities_is_refused():
     choices = follow(loss="plackett-luce")
     with pytest.raises(ValueError, match="^prefs_val is .*which is no sequence of choices"):
         curve(choices, rb.Preferences([0], [1], len(V)))
-    with pytest.raises(ValueError, match="holds orders; expected 'disagreement' or 'log_loss'"):
+    with pytest.raises(ValueError, match="holds orders; expected 'disagreement', 'log_loss' or"):
         rb.validation_curve(choices, V, rb.Orders.from_rankings([range(12)], 12), metric="ndcg")
