@@ -28,7 +28,8 @@ from ..base.validation import (
     require_same_rows,
 )
 from ..kernels.items import matvec, own_rows, read_only_view, rmatvec, storage_of
-from ..preferences.graph import Preferences
+from ..preferences.events import survival_fields
+from ..preferences.graph import Preferences, survival_target
 
 
 def as_feature_names(X, given=None):
@@ -71,7 +72,8 @@ class Block:
     X : array-like or sparse matrix of shape (n, d)
         Items, at least one. float32 and CSR are not converted.
     y : array-like of shape (n,)
-        Scores of the items; higher is preferred.
+        Scores of the items; higher is preferred. Or survival times in a structured array as of
+        scikit-survival, with strata as `qid`; see :meth:`rankbook.Preferences.from_survival`.
     qid : array-like of shape (n,), optional
         Query ids; by default the block is one query.
     weight : array-like of shape (n,), optional
@@ -87,24 +89,22 @@ class Block:
         By default the column names of a data frame X, unless these are numbers.
     worse_weight : array-like of shape (n,), optional
         Weights of the items as the worse item of a preference. `weight`, or 1, is then their weight
-        as the better item, see :meth:`rankbook.Preferences.item_weighted`.
+        as the better item, see :meth:`rankbook.Preferences.item_weighted`. Survival times have
+        none.
 
     Raises
     ------
     TypeError, ValueError
         If there is no item, lengths differ, or an entry is not finite. The message names the block.
 
-    Notes
-    -----
-    Censored survival times, as in :meth:`rankbook.Preferences.from_survival`, are blocks with
-    ``worse_weight=event`` and ``y=np.where(event, time, np.nextafter(time, np.inf))``, because an
-    event comes before a censoring at the same time.
-
     Examples
     --------
-    >>> import rankbook as rb
+    >>> import numpy as np, rankbook as rb
     >>> rb.Block([[0.0], [1.0], [3.0]], [0, 1, 2], qid=[7, 7, 7]).X.shape
     (3, 1)
+    >>> times = np.array([(True, 3.0), (False, 2.0)], dtype=[("event", bool), ("time", float)])
+    >>> rb.Block([[0.0], [1.0]], times).is_survival
+    True
     """
 
     X: Any  # arrays after construction
@@ -128,13 +128,20 @@ class Block:
         self.__setstate__({name: _own_copy(value, copy) for name, value in found.items()})
 
     @property
+    def is_survival(self) -> bool:
+        """Whether y contains survival times, in the fields event and time."""
+        return self.y is not None and self.y.dtype.names is not None
+
+    @property
     def both_weights(self) -> tuple[np.ndarray, np.ndarray]:
         """Weights (n,) of the items as the better and as the worse one; 1 by default."""
         better = np.ones(len(self.y)) if self.weight is None else self.weight
         return better, better if self.worse_weight is None else self.worse_weight
 
     def preferences(self) -> Preferences:
-        """Preferences made from the scores within each query, with the item weights."""
+        """Preferences made from the scores or times in each query, with the item weights."""
+        if self.is_survival:
+            return survival_target(self.y, self.qid, self.weight)
         prefs = Preferences.from_scores(self.y, self.qid)
         if self.weight is None and self.worse_weight is None:
             return prefs
@@ -211,9 +218,24 @@ def _as_block(X, y, qid, *weights):
     if qid is not None:
         as_ids("qid", qid, n)
         qid = np.asarray(qid)
+    y = _as_target(y, n)
+    if y.dtype.names is not None and weights[1] is not None:
+        raise ArgumentError(
+            "worse_weight is given and y contains survival times",
+            "only weight, since censored patients are never the worse ones",
+        )
     named = zip(("weight", "worse_weight"), weights)
     weights = [None if w is None else as_vector(name, w, n, minimum=0.0) for name, w in named]
-    return X, as_vector("y", y, n), qid, *weights
+    return X, y, qid, *weights
+
+
+def _as_target(y, n):
+    """Return scores (n,), or survival times in a structured array."""
+    if (fields := survival_fields(y)) is None:
+        return as_vector("y", y, n)
+    found = np.empty(n, dtype=[("event", bool), ("time", np.float64)])
+    found["time"], found["event"] = as_vector("y", fields[0], n), fields[1]
+    return found
 
 
 class Parts:
@@ -510,7 +532,7 @@ class BlockedItems:
 
 
 class FactsOfBlock(NamedTuple):
-    """Name, shape, storage, sorted ids, names of features and largest size of an entry."""
+    """Name, shape, storage, sorted ids, names of features, largest entry, kind of target."""
 
     name: str
     shape: tuple
@@ -518,6 +540,7 @@ class FactsOfBlock(NamedTuple):
     ids: Any
     feature_names: Any
     size: float
+    is_survival: bool = False
 
 
 def facts_of(block):
@@ -528,9 +551,8 @@ def facts_of(block):
         with name_block(block):
             refuse_huge("X", block.X)
     ids = None if block.qid is None else np.unique(block.qid)
-    return [
-        FactsOfBlock(block.name, block.X.shape, storage_of(block.X), ids, block.feature_names, size)
-    ]
+    about = storage_of(block.X), ids, block.feature_names, size, block.is_survival
+    return [FactsOfBlock(block.name, block.X.shape, *about)]
 
 
 def kind_of_ids(ids):
@@ -578,6 +600,11 @@ def require_same(found):
             )
         if other.feature_names != first.feature_names:
             _refuse_names(first, other)
+        if other.is_survival != first.is_survival:
+            timed, scored = (other, first) if other.is_survival else (first, other)
+            raise ArgumentError(
+                f"{timed.name} has survival times and {scored.name} has scores", "one kind of y"
+            )
         if (other.ids is None) or (first.ids is None):
             lacking = other if other.ids is None else first
             raise ArgumentError(

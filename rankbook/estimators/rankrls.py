@@ -79,7 +79,7 @@ def block_statistics(block, empty, query_weight=None):
     """The statistics of one block, and what it holds."""
     facts = facts_of(block)
     X = block.X if empty.basis is None else dense(block.X)
-    if block.worse_weight is not None:
+    if block.worse_weight is not None or block.is_survival:
         prefs = block.preferences()
         if len(prefs) and query_weight is not None:
             prefs = prefs.query_weighted(query_weight)

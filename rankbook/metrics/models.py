@@ -114,7 +114,8 @@ def over_blocks(
         As in :func:`rankbook.metrics.by_query`.
     blocks : Blocks
         Items with grades y, see :class:`rankbook.Blocks` and :func:`rankbook.read_blocks`. Their
-        weights become the metric's ``sample_weight``.
+        weights become the metric's ``sample_weight``. For survival times, 1 minus the disagreement
+        is the concordance within strata.
     model : object
         Estimator or Solution, whose ``predict(X)`` returns scores.
     empty : {"skip", 0, 1}, default "skip"
@@ -186,13 +187,26 @@ def block_scores(block, model):
 
 def block_sums(block, model, metrics, empty="skip"):
     """:func:`metric_sums` of some metrics (name, options) for one block, as a tuple."""
-    scores = block_scores(block, model)
-    if block.worse_weight is None:
-        known = block.y, scores, block.qid, block.weight
-    else:
-        known = block.preferences(), scores
-    asked = (add_link(each, more, model) for each, more in metrics)
-    return tuple(metric_sums(each, *known, empty=empty, **more) for each, more in asked)
+    scores, found = block_scores(block, model), []
+    for each, more in (add_link(each, more, model) for each, more in metrics):
+        if block.is_survival:
+            known = preferences_for(each, more, block), scores
+        elif block.worse_weight is None:
+            known = block.y, scores, block.qid, block.weight
+        else:
+            known = block.preferences(), scores
+        found.append(metric_sums(each, *known, empty=empty, **more))
+    return tuple(found)
+
+
+def preferences_for(metric, options, block):
+    """Return the preferences of survival times, as those of scores for a metric of pairs."""
+    prefs, rule = block.preferences(), RULES.get(find_metric(metric, options)[0])
+    if rule is None or rule.weighs != "pairs":
+        return prefs  # which the metric refuses
+    level = 2 * np.unique(block.y["time"], return_inverse=True)[1] + ~block.y["event"]
+    scored = Preferences.from_scores(level, block.qid)
+    return scored.item_weighted(prefs.better_weight, prefs.worse_weight)
 
 
 def quotients(sums, metrics):

@@ -49,7 +49,7 @@ def block_loss(block, query_weight=None, loss=Hinge()):
         raise ArgumentError(
             f"{block.name} has items that weigh 0 as worse items only",
             "positive weights with the loss 'plackett-luce'",
-            "For Cox's model pass arrays and rb.Preferences.from_survival(time, event, qid=qid).",
+            "For Cox's model pass y as a structured array of events and times.",
         )
     prefs = block.preferences()
     m = len(prefs)

@@ -108,6 +108,18 @@ def test_a_query_of_one_grade_says_nothing_to_plackett_luce(client):
     assert np.allclose(there, others, rtol=1e-4)
 
 
+def test_survival_times_on_workers(client):
+    X, y, qid, weight = data()
+    times = np.empty(len(X), dtype=[("event", bool), ("time", float)])
+    times["time"], times["event"] = np.round(np.exp(y), 1), np.arange(len(X)) % 3 > 0
+    model = rb.RankSVM(1.0, "linear", loss="plackett-luce", solver=("newton", dict(tol=1e-12)))
+    here = model.fit(X, times, qid=qid, sample_weight=weight).coef_
+    mixed = np.random.default_rng(0).permutation(len(X))
+    given = arrays(*(each[mixed] for each in (X, times, qid, weight)))
+    blocks = rb.dask_blocks(*given, client=client, shuffle=True)
+    assert np.allclose(model.fit(blocks).coef_, here, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("store", [np.float32, csr_array], ids=["float32", "csr"])
 def test_storages(client, store):
     X, y, qid, _ = data()

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
 from rankbook.preferences.sums import smoothed_hinge
@@ -256,11 +257,106 @@ def test_two_weights_are_those_of_one_place(loss, query_weight, one_sided):
     assert np.isclose(*(curve.values.min() for curve in curves), rtol=1e-9)
 
 
-def test_survival_times_in_blocks_are_not_for_plackett_luce():
+def survival(n=60, strata=7, seed=0):
+    """Items, structured times with ties and censoring, strata of which some have no event."""
+    rng = np.random.default_rng(seed)
+    X, qid = rng.normal(size=(n, 4)), np.sort(rng.integers(0, strata, n))
+    times = np.empty(n, dtype=[("event", bool), ("time", float)])
+    times["time"] = np.round(rng.exponential(np.exp(-X[:, 0])), 1)
+    times["event"] = (rng.random(n) < 0.6) & (qid != 2)
+    return X, times, qid, rng.integers(0, 4, n).astype(float)
+
+
+EXACT = "newton", dict(tol=1e-13)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("at", [(), (3,), (1, 2, 3, 5)], ids=str)
+def test_cox_on_blocks_of_whole_strata_is_the_one_of_memory(at, weighted):
+    X, times, qid, weight = survival()
+    weight = weight if weighted else None
+    many = rb.BlockRankSVMProblem(cut(X, times, qid, weight, at), loss="plackett-luce")
+    prefs = rb.Preferences.from_survival(times["time"], times["event"], qid, weight)
+    one = rb.RankSVMProblem(X, prefs, kernel="linear", loss="plackett-luce")
+    for w in np.random.default_rng(0).normal(size=(3, 4)):
+        sums, slope, _ = many.sums_at(many.X @ w, many.loss.derivative)
+        whole = one.summed.evaluate(X @ w, one.loss.derivative)
+        assert np.isclose(sums.loss, whole.loss, rtol=1e-12)
+        assert np.allclose(slope, X.T @ whole.score_gradient, rtol=0, atol=1e-12 * whole.loss)
+    for lam in (0.01, 1.0):
+        ours, theirs = rb.solve(many, lam, EXACT), rb.solve(one, lam, EXACT)
+        assert np.isclose(ours.certificate.primal, theirs.certificate.primal, rtol=1e-12)
+        gaps = ours.certificate.relative_gap + theirs.certificate.relative_gap + 1e-15
+        apart = np.sqrt(2 * gaps * ours.certificate.primal / lam)
+        assert np.linalg.norm(ours.weights - theirs.weights) <= apart
+        assert ours.certificate.relative_gap <= 1e-10
+    w, lam = ours.weights, 1.0  # the gradient by hand, from the likelihood of each stratum
+    gradient, f = lam * w, -X @ w
+    unit = np.ones(len(X)) if weight is None else weight
+    for i in np.flatnonzero(times["event"] & (unit > 0)):
+        risk = (qid == qid[i]) & (times["time"] >= times["time"][i]) & (unit > 0)
+        share = unit[risk] * np.exp(f[risk] - f[risk].max())
+        gradient -= unit[i] * (share @ X[risk] / share.sum() - X[i])
+    assert np.abs(gradient).max() < 1e-6 * np.abs(X).sum()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])
+def test_times_in_blocks_are_preferences_of_times_for_other_losses(loss):
+    X, times, qid, weight = survival(seed=1)
+    many = rb.BlockRankSVMProblem(cut(X, times, qid, weight, [3]), loss=loss)
+    prefs = rb.Preferences.from_survival(times["time"], times["event"], qid, weight)
+    one = rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss)
+    assert many.n_preferences == one.n_preferences
+    answers = [rb.solve(each, 0.5, "newton").certificate.primal for each in (many, one)]
+    assert np.isclose(*answers, rtol=1e-6)
+
+
+def test_estimators_and_metrics_take_times_in_blocks():
+    X, times, qid, weight = survival(seed=2)
+    for weights in (None, weight):
+        blocks = cut(X, times, qid, weights, [2, 5])
+        model = rb.RankSVM(0.5, "linear", loss="plackett-luce", solver=EXACT)
+        ours = model.fit(blocks).coef_
+        given = dict(qid=qid, sample_weight=weights)
+        assert np.allclose(ours, model.fit(X, times, **given).coef_, rtol=0, atol=1e-6)
+        found = 1 - rb.metrics.over_blocks("disagreement", blocks, model)
+        prefs = rb.Preferences.from_survival(times["time"], times["event"], qid, weights)
+        assert np.isclose(found, rb.metrics.concordance(prefs, model.predict(X)), rtol=1e-12)
+        with pytest.raises(ValueError, match="y_true holds survival times"):
+            rb.metrics.over_blocks("ndcg", blocks, model)
+        squares = rb.RankRLS(kernel="linear", lam=1.0)
+        theirs = squares.fit(X, prefs).coef_
+        assert np.allclose(squares.fit(blocks).coef_, theirs, rtol=0, atol=1e-10)
+        moved = blocks.transform(StandardScaler().fit(X))
+        assert next(iter(moved)).is_survival
+    intervals = rb.order_intervals(model.fit(cut(X, times, qid, None, [2, 5])), X[:5])
+    other = rb.order_intervals(model.fit(X, times, qid=qid), X[:5])
+    assert np.allclose(intervals.low, other.low, atol=1e-6)
+
+
+def test_wrong_times_in_blocks_are_refused():
+    X, times, qid, _ = survival()
+    with pytest.raises(ValueError, match="worse_weight is given and y contains survival times"):
+        rb.Block(X, times, qid, worse_weight=np.ones(len(X)))
+    broken = times.copy()
+    broken["time"][4] = np.nan
+    with pytest.raises(ValueError, match="block: y"):
+        rb.Block(X, broken, qid)
+    early = qid < 3
+    mixed = [rb.Block(X[early], times[early], qid[early], name="a")]
+    mixed += [rb.Block(X[~early], times["time"][~early], qid[~early], name="b")]
+    with pytest.raises(ValueError, match="^a has survival times and b has scores"):
+        rb.BlockRankSVMProblem(rb.Blocks(mixed))
+    halves = [rb.Block(X[:30], times[:30], qid[:30]), rb.Block(X[30:], times[30:], qid[30:])]
+    with pytest.raises(ValueError, match="each query in one block"):
+        rb.BlockRankSVMProblem(rb.Blocks(halves), loss="plackett-luce")
+    none = np.zeros(9, dtype=times.dtype)
+    with pytest.raises(ValueError, match="^blocks have no preference of positive weight"):
+        rb.BlockRankSVMProblem(rb.Blocks([rb.Block(X[:9], none)]), loss="plackett-luce")
     time, event = np.arange(1.0, 9.0), np.arange(8) % 2
     y = np.where(event, time, np.nextafter(time, np.inf))
     block = rb.Block(time[:, None], y, worse_weight=event, name="block 7")
-    words = "^block 7 has items that weigh 0 as worse items only; .*from_survival"
+    words = "^block 7 has items that weigh 0 as worse items only; .*structured array"
     with pytest.raises(ValueError, match=words):
         rb.BlockRankSVMProblem(rb.Blocks([block]), loss="plackett-luce")
 
