@@ -12,6 +12,7 @@
     python -m benchmarks order_intervals        intervals of other models: ten minutes
     python -m benchmarks choice                 what "auto" takes: half an hour
     python -m benchmarks forecast               what calls say they take: ten minutes
+    python -m benchmarks rates                  what predictions of other calls are fitted to
     python -m benchmarks --full --out all.md    larger data: an hour or more
 
 Peers that are not installed get a line that says so: pip install "rankbook[benchmarks]" brings
@@ -61,6 +62,7 @@ NAMES = {
     "coverage": "how often intervals of a leaderboard contain the truth; a table of its own",
     "order_intervals": "the same for the intervals of other models; a table of its own",
     "choice": 'what "auto" takes beside the quickest solver; a table of its own',
+    "rates": "other losses, solvers and paths, whose predictions are fitted; its own table",
     "forecast": "what 100 calls are predicted to take, beside what they take; its own table",
 }
 ALONE = (
@@ -73,6 +75,7 @@ ALONE = (
     "coverage",
     "order_intervals",
     "choice",
+    "rates",
     "forecast",
 )
 

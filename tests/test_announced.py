@@ -76,7 +76,7 @@ LONG = {
     "epsilon": lambda: rb.solve_path(problem(SOME), solver="epsilon"),
     "any path": lambda: rb.solve_path(problem(SOME)),
     "folds": lambda: rb.RankSVMCV(cv=3).fit(ROWS, GRADES[:12_000]),
-    "rls": lambda: rb.RankRLS().fit(ROWS, GRADES[:12_000]),
+    "rls": lambda: rb.RankRLS().fit(X, GRADES),
     "rls, folds": lambda: rb.RankRLSCV().fit(ROWS, GRADES[:12_000]),
     "labels": lambda: rb.LabelRanker().fit(ROWS, ROWS[:, :4]),
     "labels, folds": lambda: rb.LabelRankerCV().fit(ROWS, ROWS[:, :4]),
@@ -107,12 +107,12 @@ LONG = {
         method="bootstrap",
         n_resamples=1_000_000,
     ),
-    "rls, basis": lambda: rb.RankRLS(basis=3000).fit(X, SCORES),
-    "rls, basis by pivots": lambda: rb.RankRLS(basis=3000, basis_method="rpcholesky").fit(
+    "rls, basis": lambda: rb.RankRLS(basis=6000).fit(X, SCORES),
+    "rls, basis by pivots": lambda: rb.RankRLS(basis=6000, basis_method="rpcholesky").fit(
         ROWS, SCORES[:12_000]
     ),
-    "rls, items as basis": lambda: rb.RankRLS(basis=ROWS[:3000]).fit(X, SCORES),
-    "rls, basis, folds": lambda: rb.RankRLSCV(basis=3000).fit(X, SCORES),
+    "rls, items as basis": lambda: rb.RankRLS(basis=ROWS[:6000]).fit(X, SCORES),
+    "rls, basis, folds": lambda: rb.RankRLSCV(basis=6000).fit(X, SCORES),
     "rayleigh, whole kernel": lambda: rb.RayleighRanker(n_components=None).fit(ROWS, LABELS),
     "rayleigh, neighbours": lambda: rb.RayleighRanker().fit(np.tile(X, 20), MANY),
     "rayleigh, folds": lambda: rb.RayleighRankerCV(n_components=[5000]).fit(ROWS, LABELS),

@@ -22,6 +22,7 @@ ALONE = (
     "coverage",
     "order_intervals",
     "choice",
+    "rates",
     "forecast",
 )  # with columns of their own
 NAMES = [
@@ -319,6 +320,21 @@ def test_auto_is_compared_with_all_that_can_solve(tmp_path, capsys):
     ended = before[before.note.isna() & (before.solver != "whole path")]
     assert (ended.gap <= 1e-6).all() and (before.seconds >= 0).all()
     assert "within 1.5, at most" in capsys.readouterr().out
+
+
+def test_rates_are_measured_with_all_sizes_on_which_predictions_depend():
+    from rankbook.registry import choice
+
+    found = list(part("rates").rows("tiny", {}))
+    kinds = {part: {row.kind for row in found if row.part == part} for part in ("smooth", "other")}
+    assert kinds["other"] == set(choice.OTHERS) == set(choice.OTHER_TERMS)
+    assert kinds["smooth"] | {"interpolated"} >= {"visited", "listed", "sorted", "interpolated"}
+    assert {row.kind for row in found if row.part == "path"} == set(choice.SOLVES)
+    for row in found:
+        assert row.seconds > 0 and row.items > 0
+        if row.part == "other":
+            sizes = row.items, row.preferences, row.columns
+            assert choice.seconds_of_other(row.kind, *sizes) > 0
 
 
 def test_a_call_says_what_it_is_predicted_to_need():

@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from importlib import import_module
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
@@ -181,6 +182,18 @@ def taken_by(model, X):
         return X
     sparse = get_tags(model).input_tags.sparse
     return X if sparse else written_out(X, "use a linear kernel, or fewer rows")
+
+
+def has_shipped_code():
+    """Return whether this installation contains compiled code for this computer.
+
+    Without a folder of compiled code, numba is not imported.
+    """
+    if not (Path(__file__).parents[1] / "compiled").is_dir():
+        return False
+    from .jit import shipped_processor
+
+    return shipped_processor() is not None
 
 
 def import_extra(name, extra, job):

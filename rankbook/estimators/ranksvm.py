@@ -719,7 +719,8 @@ class RankSVMCV(Ranker):
         follower = shared_follower(whole, self.solver, times)  # or too large: before any path
         named = choose_solver(whole, follower, "path")
         models = [model.set_params(solver=follower) for model in models]
-        with announce(whole, named, "path", times):
+        decades = None if ratio is None else -np.log10(ratio)
+        with announce(whole, named, "path", times, decades=decades):
             found = self._search(models, X, prefs, folds)
         return self._keep_fit(found | dict(n_dropped_=n_dropped, by_query_=data.by_query))
 

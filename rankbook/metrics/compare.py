@@ -101,7 +101,7 @@ def bootstrap_interval(values, weight, confidence, n_resamples, seed):
 
 def announce_resampling(of, times, q, n_resamples, with_test=True):
     """Warn if resampling q queries is predicted to need over a minute, `times` times over."""
-    each = 5e-8 + 2e-7 * with_test  # seconds of a query in a resample
+    each = 1e-8 + 4e-8 * with_test  # seconds of a query in a resample
     seconds = times * q * (each * n_resamples + 1e-8 * q)  # BCa leaves out each query once
     what = f"{of} with {n_resamples:,} resamples of {q:,} queries"
     announce_time(seconds, what, "use a lower n_resamples, or fewer queries")

@@ -684,7 +684,7 @@ def refit_resampled(fit, votes, n_draws, seed):
 
     moves = lambda counts: refit(problem.counted(counts), fit.lam, fit.phi, fit.w) - fit.w
     found = np.empty((problem.p, n_draws))
-    seconds = n_draws * 3 * (1e-7 * len(rows) * (1 + problem.k) + 1.5e-10 * problem.p**3)
+    seconds = n_draws * 3 * (1e-7 * len(rows) * (1 + problem.k) + 5e-11 * problem.p**3)
     with announce_time(seconds, f"the bootstrap of {n_draws:,} fits", "use method='laplace'"):
         seconds *= seconds > LONG * n_draws
         for i in range(0, n_draws, ROUND):

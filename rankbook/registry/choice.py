@@ -12,7 +12,14 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.errors import ArgumentError, a_type
-from ..base.limits import MINUTE, OutOfMemory, announce_time, available_memory, duration
+from ..base.limits import (
+    MINUTE,
+    OutOfMemory,
+    announce_time,
+    available_memory,
+    duration,
+    has_shipped_code,
+)
 from ..base.ownership import lend
 from ..base.progress import interruptible
 from ..base.tables import as_html, as_text
@@ -269,10 +276,12 @@ def of_tiled(work):
 def powers_of_coordinate(work):
     """Logarithms of the quantities whose powers give the time of coordinate descent."""
     sizes = work.entries, work.preferences, work.items, work.block, work.unknowns
-    t = work.decades
+    (z, m, n, s, q), t = np.log(np.maximum(1, sizes)), work.decades
     return [
         1.0,
-        *np.log(np.maximum(1, sizes)),
+        *(z, m, n, s, q),
+        (m - q) ** 2,
+        (q - n) ** 2,
         t,
         (work.density < 1) * t,
         work.fall,
@@ -352,7 +361,21 @@ RATES = {  # seconds of each term, on the machine that costs.csv was measured on
     "tiled, squared": (0.0481, 8.9e-05, 0, 0.00653, 3.88e-09),
     "ascent": (0.0725, 5.89e-05, 4.74e-09, 3.76e-09, 3.8e-10),
     "ascent, squared": (0.063, 5.91e-05, 1.44e-08, 7.91e-10, 2.75e-09),
-    "coordinate": (0.0453, -13.9, 0.541, 0.569, -0.218, 0.142, 0.042, 0.444, 0.189, -0.232, -0.724),
+    "coordinate": (
+        0.0453,
+        -12.8,
+        0.498,
+        -0.171,
+        0.243,
+        0.221,
+        0.36,
+        0.0586,
+        -0.0414,
+        0.451,
+        0.183,
+        -0.226,
+        -1.26,
+    ),
     "path": (0.0537, -11.6, 0.52, 0.245, 0.678, -0.262, 0.727, -0.0549),
 }
 
@@ -385,6 +408,7 @@ def seconds_of_wide(solver, work, seconds):
 
 
 MANY = "tiled", "ascent"  # for kernels on many items
+PARTLY = 0.25  # of the seconds of a whole path, which a kernel's path to one lambda takes at least
 
 
 def seconds_of(solver: str, work: Work) -> float:
@@ -399,7 +423,9 @@ def seconds_of(solver: str, work: Work) -> float:
     if name in POWERS:
         least, *exponents = RATES[name]
         seconds = least + float(np.exp(np.dot(exponents, POWERS[name](work))))
-        seconds = max(seconds, seconds_of("whole path", work)) if name == "path" else seconds
+        if name == "path":
+            share = PARTLY if work.stores_gram else 1.0
+            seconds = max(seconds, share * seconds_of("whole path", work))
     else:
         seconds = float(np.dot(RATES[name], TERMS[name](work)))
     is_wide = work.density < 1 and work.columns > work.items
@@ -409,53 +435,124 @@ def seconds_of(solver: str, work: Work) -> float:
 # %% ../../nbs/registry/choice.ipynb #ch023
 MEASURED = "hinge", "squared"  # losses for which the solvers were timed
 SMOOTH = {  # seconds of one solution with another loss
-    "visited": 5e-8,  # for each preference of the logistic loss, unless queries are large
-    "interpolated": 1e-5,  # for each item of large queries and the logistic loss
-    "listed": 1e-6,  # for each preference of a list, or of a loss of your own
-    "sorted": 5e-8,  # for each of the n log n steps that sort the items of Plackett-Luce
-    "entry": 3e-8,  # for each stored entry of linear items
-    "cube": 4e-10,  # for each of the n^3 operations that factor a kernel matrix
-    "square": 8e-8,  # for each of the n^2 entries of a matrix that is multiplied
+    "visited": 5.5e-08,  # for each preference of the logistic loss, unless queries are large
+    "interpolated": 8.15e-07,  # for each item of large queries and the logistic loss
+    "ranked": 3.03e-07,  # the same, for each of the n log k steps that sort items of k levels
+    "listed": 1.01e-06,  # for each preference of a list, or of a loss of your own
+    "sorted": 2.44e-08,  # for each of the n log n steps that sort the items of Plackett-Luce
+    "entry": 3.96e-08,  # for each stored entry of linear items
+    "cube": 2.24e-10,  # for each of the n^3 operations that factor a kernel matrix
+    "square": 7.56e-08,  # for each of the n^2 entries of a matrix that is multiplied
 }
-STARTED = 0.3  # seconds of "ascent" from a neighbour, to a rough gap, over those to 1e-6 from 0
-SOLVES = 30  # solutions to full accuracy in the time of USUAL powers of ten of such a path
+SOLVES = {  # solutions from scratch that take as long as a power of ten of a path
+    "interior": 11.2,
+    "ascent": 3.7,
+    "newton": 6.6,
+    "newton, kernel": 32.5,
+    "smooth": 5.43,
+}
 CUBES = 1e9  # n^3 + FEW m: one solution of fewer takes less than a minute, except by "path" or "qp"
-OTHERS = {  # seconds of one solution and of a path
-    "simplex": lambda n, m, d: (2.2e-7 * m * d, 1.8e-8 * m**1.4 * d),
-    "homotopy": lambda n, m, d: (8e-6 * m * min(n, d), 8e-6 * m * min(n, d)),
-    "rls": lambda n, m, d: (1.1e-10 * n * min(n, d) ** 2, 8e-10 * n * min(n, d) ** 2),
-    "sparse-rls": lambda n, m, d: (1.1e-10 * n * d**2, 1e-9 * n * d**2),
-    "kronecker": lambda n, m, d: (7e-10 * n**3, 7e-10 * n**3),
-    "qp": lambda n, m, d: (2.9e-5 * m + 5e-9 * n * min(n, d) ** 2, 0.0),
+OTHER_TERMS = {  # what the seconds of one solution or a path depend on
+    "simplex": lambda n, m, d: [m * d],
+    "simplex, path": lambda n, m, d: [m**1.4 * d],
+    "homotopy": lambda n, m, d: [m * min(n, d)],
+    "homotopy, path": lambda n, m, d: [m * min(n, d)],
+    "homotopy, rls": lambda n, m, d: [min(n, d), n * min(n, d) ** 2],
+    "rls": lambda n, m, d: [n * d**2, 0.0, 0.0] if d < n else [0.0, n**2, n**3],
+    "rls, path": lambda n, m, d: [n * d**2, 0.0, 0.0] if d < n else [0.0, n**2, n**3],
+    "sparse-rls": lambda n, m, d: [n * d, n * d**2],
+    "sparse-rls, path": lambda n, m, d: [n * d, n * d**2],
+    "kronecker": lambda n, m, d: [n**2, n**3],
+    "qp": lambda n, m, d: [m, n * min(n, d) ** 2],
 }
+OTHERS = {  # seconds of each of these terms
+    "simplex": (4.79e-07,),
+    "simplex, path": (2.69e-08,),
+    "homotopy": (1.9e-05,),
+    "homotopy, path": (2.05e-05,),
+    "homotopy, rls": (0.000783, 5.65e-09),
+    "rls": (8.95e-11, 3.84e-08, 1.2e-11),
+    "rls, path": (1.48e-10, 1.77e-08, 2.75e-10),
+    "sparse-rls": (9.21e-09, 3.28e-11),
+    "sparse-rls, path": (2.32e-08, 5.28e-11),
+    "kronecker": (4.87e-08, 1.32e-10),
+    "qp": (3.06e-05, 1.63e-09),
+}
+
+
+def seconds_of_other(name, n, m, d):
+    """Seconds of a solver of OTHERS for n items, m preferences and d columns."""
+    return float(np.dot(OTHERS[name], OTHER_TERMS[name](n, m, d)))
+
+
+def smooth_terms(kind, n, m, k, z=None):
+    """Amounts to which the rates of SMOOTH apply, in their order.
+
+    The kind is how the loss sums over m preferences of n items in k levels a query. A linear kernel
+    has z stored entries; for others the matrix is factored for fewer than FROM items, and
+    multiplied for more.
+    """
+    amounts = dict(visited=m, interpolated=n, listed=m, sorted=n * np.log2(n + 1))
+    found = {kind: amounts[kind]}
+    if kind == "interpolated":
+        found["ranked"] = n * np.log2(k)
+    if z is not None:
+        found["entry"] = z
+    else:
+        found |= dict(cube=n**3) if n < FROM else dict(square=n**2)
+    return [float(found.get(name, 0.0)) for name in SMOOTH]
+
+
+def levels_of(prefs, n):
+    """Mean number of levels of a query, or the number n of items if no levels are known."""
+    if (levels := getattr(prefs, "levels", None)) is None:
+        return n
+    order, level, query = levels  # in rising order
+    numbers = np.arange(order.size)
+    return np.count_nonzero(level == numbers) / np.count_nonzero(query == numbers)
+
+
+def kinds_of_smooth(problem):
+    """How the sums of a smooth loss can be computed; the quicker one is."""
+    prefs = problem.prefs
+    if problem.loss.takes_orders:
+        return ["sorted"]
+    if not (prefs.is_counted and problem.loss.name == "logistic"):
+        return ["listed"]
+    is_large = problem.n_preferences > CROSSOVER and (
+        getattr(prefs, "levels", None) is None or has_large_query(prefs)
+    )
+    return ["visited", "interpolated"] if is_large else ["visited"]
 
 
 def seconds_of_smooth(problem: Any) -> float:
     """Predicted seconds of one solution with a smooth loss.
 
     The logistic loss visits each preference, or interpolates for each item of a large query; a loss
-    of your own lists the preferences; Plackett-Luce sorts the items. With a kernel, its matrix is
-    factored for fewer than FROM items, and multiplied for more.
+    of your own lists the preferences; Plackett-Luce sorts the items.
     """
-    n, kind = problem.n_items, "sorted" if problem.loss.takes_orders else "listed"
-    if kind == "listed" and problem.prefs.is_counted and problem.loss.name == "logistic":
-        kind = "visited"
-    seconds = SMOOTH[kind] * (n * np.log2(n + 1) if kind == "sorted" else problem.n_preferences)
-    if kind == "visited" and problem.n_preferences > CROSSOVER:
-        levels = getattr(problem.prefs, "levels", None)
-        if levels is None or has_large_query(problem.prefs):
-            seconds = min(seconds, SMOOTH["interpolated"] * n)
-    if not problem.is_factored:
-        return seconds + (SMOOTH["cube"] * n**3 if n < FROM else SMOOTH["square"] * n**2)
-    entries = problem.X.nnz if problem.storage == "csr" else n * problem.X.shape[1]
-    return float(seconds + SMOOTH["entry"] * entries)
+    n, m, rates, z = problem.n_items, problem.n_preferences, list(SMOOTH.values()), None
+    if problem.is_factored:
+        z = problem.X.nnz if problem.storage == "csr" else n * problem.X.shape[1]
+    kinds = kinds_of_smooth(problem)
+    k = levels_of(problem.prefs, n) if "interpolated" in kinds else 1
+    return min(float(np.dot(rates, smooth_terms(kind, n, m, k, z))) for kind in kinds)
 
 
-def seconds_of_many(solver: str, work: Work, lam: float | None, share: float = 1.0) -> float:
-    """Seconds of the solutions of a path down to lam; the first call of the solver counts once."""
+NODES = (np.arange(5) + 0.5) / 5  # shares of the powers of ten of a path
+
+
+def seconds_of_many(solver: str, work: Work) -> float:
+    """Seconds of the solutions of a path over the decades of the work.
+
+    The mean of the seconds at lambdas of the path counts, because solutions are spread over all of
+    them, and most take less time than the last. The first call of the solver counts once.
+    """
     name = f"{solver}, squared" if solver in SQUARED and work.is_smooth else solver
-    first, decades = RATES[name][0], WHOLE if lam is None else work.decades
-    return first + share * SOLVES * decades / USUAL * (seconds_of(solver, work) - first)
+    kind = f"{solver}, kernel" if solver == "newton" and work.stores_gram else solver
+    first, decades = RATES[name][0], work.decades
+    each = [seconds_of(solver, replace(work, decades=share * decades)) for share in NODES]
+    return first + SOLVES[kind] * decades * (float(np.mean(each)) - first)
 
 
 def predicted_seconds(
@@ -475,27 +572,33 @@ def predicted_seconds(
     is_path, factored = provides == "path", getattr(problem, "is_factored", False)
     if is_kind(problem, "RankSVMProblem") and not problem.penalty.coef_is_weights:
         if problem.loss.name not in MEASURED:
-            return (SOLVES if is_path else 1) * seconds_of_smooth(problem)
+            times = SOLVES["smooth"] * (decades or USUAL) if is_path else 1.0
+            return times * seconds_of_smooth(problem)
         is_quick = not is_path and solver not in ("path", "qp") and n**3 + FEW * m < CUBES
         if problem.storage == "blocks" or is_quick:
             return 0.0
         work = work_of(problem, lam, decades)
         if solver == "path" and is_path:
-            return seconds_of("whole path", replace(work, decades=WHOLE))
+            is_whole = lam is None and decades is None
+            return seconds_of("whole path", replace(work, decades=WHOLE) if is_whole else work)
         if solver == "epsilon":
-            return inner_of_path(problem, lam)[1]
+            return inner_of_path(problem, lam, decades)[1]
         if is_path and solver == "newton":
-            return seconds_of_many(solver, work, lam)
+            return seconds_of_many(solver, work)
         if solver in SOLVERS:
             return seconds_of(solver, work)
-    if solver not in OTHERS:
+    name = (
+        f"{solver}, rls" if solver == "homotopy" and is_kind(problem, "RankRLSProblem") else solver
+    )
+    name = f"{name}, path" if is_path and f"{name}, path" in OTHERS else name
+    if name not in OTHERS:
         return 0.0
     columns = problem.X.shape[1] if factored else n
     if solver == "sparse-rls":
         columns = getattr(problem, "landmarks", problem.X).shape[0]
     elif solver == "kronecker":
         n = getattr(problem, "objects", problem.X).shape[0]
-    return float(OTHERS[solver](n, m, columns)[is_path])
+    return seconds_of_other(name, n, m, columns)
 
 
 ROUGH = dict(tiled=0.3, ascent=0.2)  # power of the gap with which their time falls
@@ -506,7 +609,7 @@ def share_at(solver, tol):
     return (Solver.tol / max(tol or 0.0, Solver.tol)) ** ROUGH.get(solver, 0.0)
 
 
-FROM, SAVED = 2000, 1.0  # with fewer items MANY must save these seconds: they compile at first
+FROM, SAVED = 2000, 0.5  # with fewer items MANY must save these seconds, if they must be compiled
 MOST_TILES = 4 * 2**30  # bytes of tiles that "ascent" keeps, or half of the memory
 
 
@@ -607,23 +710,19 @@ def costs_of(problem, lam, provides):
     return found
 
 
-def inner_of_path(problem, lam=None):
+def inner_of_path(problem, lam=None, decades=None):
     """The solver of single lambdas for a path of "epsilon", its seconds for all, and its bytes."""
-    work = work_of(problem, lam)
+    work = work_of(problem, lam, decades)
+    cost = lambda name: (name, seconds_of_many(name, work), bytes_of(name, work))
     if problem.loss.is_smooth:
-        return "newton", seconds_of_many("newton", work, lam), bytes_of("newton", work)
-    cost = lambda name, share: (
-        name,
-        seconds_of_many(name, work, lam, share),
-        bytes_of(name, work),
-    )
-    usual, is_small = cost("interior", 1.0), work.items * work.preferences < MATTERS
+        return cost("newton")
+    usual, is_small = cost("interior"), work.items * work.preferences < MATTERS
     if problem.is_factored or is_small:
         return usual
     if solver_fit(get_solver("ascent"), problem, "solve") is not True:
         return usual
     room = available_memory()
-    return min(usual, cost("ascent", STARTED), key=lambda each: (each[2] > room, each[1]))
+    return min(usual, cost("ascent"), key=lambda each: (each[2] > room, each[1]))
 
 
 def sure_cost(problem, lam):
@@ -691,7 +790,7 @@ def compare_solvers(
     lam : float > 0, optional
         Regularization parameter of the solution, or of the end of the path: the further below
         lam_max, the longer "newton" and "path" take. By default 1e-4 lam_max, and 1e-6 lam_max for
-        a path.
+        an exact path.
     provides : {"solve", "path"}, default "solve"
         Whether to predict for one lambda, or for a path down to it.
     allow_plugins : bool, default False
@@ -794,17 +893,18 @@ def refuse_absurd(problem, solver, seconds):
     )
 
 
-def announce(problem, solver, provides="solve", times=1, lam=None):
+def announce(problem, solver, provides="solve", times=1, lam=None, decades=None):  # noqa: PLR0913
     """Warn if a solver (instance) is predicted to need over a minute, `times` times over.
 
-    Within the context that it returns, no further call is announced after a warning.
+    A path ends at lam, or so many `decades` below lam_max. Within the context that it returns, no
+    further call is announced after a warning.
     """
     asked = problem, solver.name, provides, lam
     known = lam is not None and getattr(problem, "is_factored", False)  # without lam_max, a bound
     if known and times * predicted_seconds(*asked, DEEPEST) <= MINUTE:
         return nullcontext()
     what = "one solution" if provides == "solve" else "a path" if times == 1 else f"{times} paths"
-    seconds = times * predicted_seconds(*asked)
+    seconds = times * predicted_seconds(*asked, decades)
     seconds *= share_at(solver.name, solver.tol) if seconds > MINUTE else 1.0
     said = f"the solver {solver.name!r} for {what}"
     return announce_time(seconds, said, f"use {advice_for(problem, provides)}")
@@ -827,7 +927,7 @@ def quickest(problem, lam, allow_plugins, make):
             if chosen is not None and (solver in MANY or seconds > least + SAVED):
                 continue
             name, least, chosen = solver, seconds, made
-            if solver not in MANY or problem.n_items >= FROM:
+            if solver not in MANY or problem.n_items >= FROM or has_shipped_code():
                 break
     plugins = costs_of_plugins(problem, lam, "solve") if allow_plugins else []
     first = min((p for p in plugins if p.is_possible), key=lambda p: p.seconds, default=None)

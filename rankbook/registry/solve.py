@@ -294,7 +294,7 @@ def solve_path(
             f"lam_min is {lam_min!r}, and lam_max is {float(lam_max)!r}",
             "lam_min <= lam_max",
         )
-    announce(problem, chosen, "path")
+    announce(problem, chosen, "path", lam=lam_min)
 
     def checked(path, label, given):
         if not isinstance(path, SolutionPath) or path.problem is not given:

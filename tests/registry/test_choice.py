@@ -291,7 +291,10 @@ MANY = rb.Preferences.from_scores(GRADES)
             lambda: rb.RankSVM(solver="qp").fit(ITEMS[:3000], GRADES[:3000]),
             "'qp' for one solution is predicted",
         ),
-        (lambda: rb.RankRLS().fit(ITEMS, GRADES), "the solver 'rls' for one solution is"),
+        (
+            lambda: rb.RankRLS().fit(np.resize(ITEMS, (17_000, 30)), np.resize(GRADES, 17_000)),
+            "the solver 'rls' for one solution is",
+        ),
         (
             lambda: rb.LabelRanker().fit(ITEMS, ITEMS[:, :4]),
             "the solver 'kronecker' for one solution is",
@@ -415,3 +418,17 @@ def test_sparse_items_with_many_columns_are_predicted_within_a_factor_of_four(n,
     seconds = process_time() - start
     assert solution.certificate.relative_gap <= 1e-6
     assert seconds < 4 * seconds_of(solver.name, work_of(wide, lam))
+
+
+@pytest.mark.parametrize("is_shipped", [False, True])
+@pytest.mark.parametrize("saved, name", [(0.4, "interior"), (0.6, "ascent")])
+def test_few_items_go_to_ascent_if_its_code_is_shipped_or_it_saves_much(
+    saved, name, is_shipped, monkeypatch
+):
+    from rankbook.registry import choice
+
+    problem = rb.RankSVMProblem(ITEMS[:40], rb.Preferences.from_scores(GRADES[:40]))
+    costs = [("ascent", 1.0, 0), ("interior", 1.0 + saved, 0)]
+    monkeypatch.setattr(choice, "costs_of", lambda *asked: costs)
+    monkeypatch.setattr(choice, "has_shipped_code", lambda: is_shipped)
+    assert choose_solver(problem, at=1.0).name == ("ascent" if is_shipped else name)
