@@ -322,6 +322,7 @@ def test_auto_is_compared_with_all_that_can_solve(tmp_path, capsys):
     assert "within 1.5, at most" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_rates_are_measured_with_all_sizes_on_which_predictions_depend():
     from rankbook.registry import choice
 
