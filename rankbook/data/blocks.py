@@ -29,7 +29,8 @@ from ..base.validation import (
 )
 from ..kernels.items import matvec, own_rows, read_only_view, rmatvec, storage_of
 from ..preferences.events import survival_fields
-from ..preferences.graph import Preferences, survival_target
+from ..preferences.graph import Preferences
+from ..preferences.orders import survival_target
 
 
 def as_feature_names(X, given=None):
