@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import eye_array
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
@@ -37,9 +38,11 @@ from ..kernels.nystroem import NystroemFunction, NystroemMap
 from ..preferences.events import index_of
 from ..preferences.missed_pairs import TIE_TOL
 from ..problems.label_ranking import (
+    LabelFeatures,
     LabelRankRLSProblem,
     LabelRankSVMProblem,
     as_label_scores,
+    scored_pairs,
 )
 from ..registry.choice import announce, choose_solver
 from ..registry.solve import solve
@@ -103,7 +106,7 @@ def refuse_long_table(X, y):
 
     These are data frames of three columns with text, or with another number of rows than X.
     """
-    columns, n = list(columns_of(y)), X.shape[0]
+    columns, n = [] if hasattr(y, "tocsr") else list(columns_of(y)), X.shape[0]
     if len(columns) != 3 or len(y) == n and text_in(as_array("y", y)) is None:
         return
     object, label, score = map(repr, columns)
@@ -283,8 +286,9 @@ class LabelRanker(Ranker):
         ----------
         X : array-like of shape (n, d)
             Features of the objects. With ``kernel="linear"``, they may be a sparse matrix.
-        y : array-like of shape (n, k), k >= 2
-            Scores, higher is preferred. NaN marks a missing score, which is not compared. Convert
+        y : array-like or sparse matrix of shape (n, k), k >= 2
+            Scores, higher is preferred. NaN marks a missing score, which is not compared. The
+            stored entries of a sparse matrix are scores, and all others are missing. Convert
             orders and ranks to scores first, because `fit` cannot distinguish them from scores. For
             orders (n, k) of all labels, best first, pass ``-np.argsort(orders, axis=1)``. For
             ranks, with 1 the best, pass ``-ranks``. For a table with a row for each rating, pass
@@ -328,10 +332,10 @@ class LabelRanker(Ranker):
         table, y = y, as_label_scores(y)
         names = names_of("y", getattr(table, "columns", ()))
         refuse_lengths(X, y)
-        sample_weight = object_weights(sample_weight, len(y))
+        sample_weight = object_weights(sample_weight, y.shape[0])
         L, about = self._read_labels(labels, y.shape[1], names)
         if sample_weight is not None:
-            if not (sample_weight[(np.isfinite(y).sum(axis=1) > 1)] > 0).any():
+            if not sample_weight[scored_pairs(y)[0][0]].any():
                 raise ArgumentError(
                     "sample_weight is zero for every object with two scores",
                     "at least one positive weight",
@@ -353,7 +357,7 @@ class LabelRanker(Ranker):
         answer, chosen = self._answer(problem)
         found = fitted_attributes(answer, problem.label_function(answer.position))
         if not (isinstance(L, str) and L == "identity"):
-            pairs = problem.label_function(answer.position, cross=np.eye(y.shape[1]))
+            pairs = problem.label_function(answer.position, cross=eye_array(y.shape[1]))
             is_kernel = isinstance(pairs, KernelFunction)
             about["pair_coef_"] = pairs.coef if is_kernel else pairs.weights
         if subspace is not None:
@@ -396,9 +400,7 @@ class LabelRanker(Ranker):
         names = rows if names is None else names
         for name, found in (("label_names_", names), ("label_feature_names_", columns)):
             about |= {} if found is None else {name: found}
-        if isinstance(A, np.ndarray):
-            return kernel.gram(A), about
-        return label_values(kernel, A, A), about
+        return LabelFeatures(A) if kernel.name == "linear" else kernel.gram(A), about
 
     def _cross_labels(self, labels):
         """The kernel (q, k) between other labels and the training labels."""
@@ -497,7 +499,7 @@ class LabelRanker(Ranker):
         """
         require_same_rows(X=X, y=y, sample_weight=sample_weight)
         Y = as_label_scores(y)
-        sample_weight = object_weights(sample_weight, len(Y))
+        sample_weight = object_weights(sample_weight, Y.shape[0])
         scores = np.asarray(self.predict(X, labels))
         refuse_lengths(scores, Y)
         known, advice = vars(self).get("label_names_"), ""
@@ -509,11 +511,11 @@ class LabelRanker(Ranker):
         if scores.shape != Y.shape:
             expected = "as in training" if labels is None else "as labels has rows"
             raise ArgumentError(f"y has {Y.shape[1]} columns", f"{scores.shape[1]}, {expected}")
-        there = ~np.isnan(Y)
-        qid, weight = np.nonzero(there)[0], None
+        pairs, known = scored_pairs(Y)
+        qid, weight = pairs[0], None
         if sample_weight is not None:
             weight = np.sqrt(sample_weight)[qid]
-        return share_met(Y[there], scores[there], qid, weight)
+        return share_met(known, scores[pairs], qid, weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

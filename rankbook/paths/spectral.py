@@ -8,9 +8,9 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.numerics import refine
 from ..base.types import File
-from ..base.validation import as_items, as_positive, as_vector, require_columns
-from ..kernels.items import matvec, products, rmatvec
-from ..kernels.linear_map import LinearFunction, balance
+from ..base.validation import as_items, as_positive, as_vector
+from ..kernels.items import products
+from ..kernels.linear_map import balance
 from ..problems.certificate import Solution
 from ..problems.rankrls import (
     RankRLSProblem,
@@ -27,9 +27,9 @@ from .exact import SolutionPath
 # %% ../../nbs/paths/spectral.ipynb #c011
 def refined_weights(problem, solve, lam):
     """Weights (d, k) of a linear problem at lam, refined; ``solve(v)`` is (G + lam)^-1 v."""
-    X, residual = problem.X, problem.target.residual
-    step = lambda w: -(rmatvec(X, residual(matvec(X, w))) + lam * w)
-    w = refine(solve, step, np.zeros((X.shape[1], problem.target.b.shape[1])), 3)
+    residual = problem.target.residual
+    step = lambda w: -(problem.project(residual(problem.scores(w))) + lam * w)
+    w = refine(solve, step, np.zeros((problem.weight_shape[0], problem.target.b.shape[1])), 3)
     return drop_axis(problem, w)
 
 
@@ -98,7 +98,7 @@ class SpectralPath(SolutionPath):
     def modes(self, X_new):
         """Values (p, r) of the function of each eigenvector at new items."""
         problem, left = self.problem, self.spectrum.left
-        if problem.weight_shape is not None:
+        if problem.is_factored and problem.weight_shape is not None:
             X_new = problem.design(as_items("X_new", X_new))  # avoids weights for all n functions
             return products(X_new, problem.X) @ balance(problem, left)
         return problem.predict(left, X_new)
@@ -174,15 +174,13 @@ class WeightPath(SpectralPath):
         from .files import demand, finite, unpack_spectrum
 
         demand(isinstance(problem, RankRLSProblem) and problem.weight_shape, "problem")
-        p, k = problem.X.shape[1], problem.target.b.shape[1]
+        p, k = problem.weight_shape[0], problem.target.b.shape[1]
         spectrum = unpack_spectrum(**parts, p=p, k=k)
         return cls(problem, spectrum, finite("normal", normal, (p, p)), facts["info"])
 
     def modes(self, X_new):
         """Values (p, r) of the function of each eigenvector at new items."""
-        X_new = as_items("X_new", X_new)
-        require_columns("X_new", X_new, self.problem.X.shape[1])
-        return matvec(X_new, self.spectrum.left)
+        return self.problem.function(self.spectrum.left).predict(X_new)
 
     def solve_spectral(self, lam):
         """A function v -> (G + lam)^-1 v that uses the decomposition."""
@@ -206,7 +204,7 @@ class WeightPath(SpectralPath):
         The shape is (len(lams), p) or (len(lams), p, k).
         """
         w = self.spectrum.grid(as_lambdas(lams))
-        scores = LinearFunction(np.hstack(w)).predict(X_new)
+        scores = self.problem.function(np.hstack(w)).predict(X_new)
         return drop_axis(self.problem, np.stack(np.hsplit(scores, len(w))))
 
 

@@ -354,7 +354,7 @@ class RankRLSProblem(Tabled, BasisMap):
         primal, square = float(self.target.loss(f).sum() + lam * square), max(0.0, square)
         gradient, start = half_gradient(self, a, f, lam)
         gap = gradient**2 / lam
-        if gap > VISIBLE * max(1.0, primal) and self.basis is None and not self.is_factored:
+        if gap > VISIBLE * max(1.0, primal) and self.basis is None and not self.has_weights:
             gap = min(gap, self.gap_of_coefficients(a, f, lam))
         length = np.sqrt(np.maximum(0.0, self.diagonal))
         rounding = 16 * np.finfo(float).eps * float(np.sum(length @ np.abs(self.target.b)))
@@ -409,7 +409,7 @@ def least_squares_rounding(problem, a, f, lam):
     the scores (n, k). Without a basis the first bound is 0. O(n k).
     """
     eps, residual, hidden = 4 * np.finfo(float).eps, problem.target.residual(f), 0.0
-    if problem.basis is None and not problem.is_factored:
+    if problem.basis is None and not problem.has_weights:
         both = np.abs(residual) * 4 + lam * np.abs(a)
         return hidden, eps * float(np.sum(both * problem.largest_scores(a)))
     pull = weighted_length(problem.diagonal, residual)

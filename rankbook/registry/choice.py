@@ -462,7 +462,7 @@ OTHER_TERMS = {  # what the seconds of one solution or a path depend on
     "rls, path": lambda n, m, d: [n * d**2, 0.0, 0.0] if d < n else [0.0, n**2, n**3],
     "sparse-rls": lambda n, m, d: [n * d, n * d**2],
     "sparse-rls, path": lambda n, m, d: [n * d, n * d**2],
-    "kronecker": lambda n, m, d: [n**2, n**3],
+    "kronecker": lambda n, m, d: [n * min(n, d), n * min(n, d) ** 2],
     "qp": lambda n, m, d: [m, n * min(n, d) ** 2],
 }
 OTHERS = {  # seconds of each of these terms
@@ -593,11 +593,13 @@ def predicted_seconds(
     name = f"{name}, path" if is_path and f"{name}, path" in OTHERS else name
     if name not in OTHERS:
         return 0.0
+    if solver == "kronecker":
+        n, columns = problem.objects.shape
+        columns = columns if problem.object_kernel.name == "linear" else n
+        return seconds_of_other(name, n, m, columns)
     columns = problem.X.shape[1] if factored else n
     if solver == "sparse-rls":
         columns = getattr(problem, "landmarks", problem.X).shape[0]
-    elif solver == "kronecker":
-        n = getattr(problem, "objects", problem.X).shape[0]
     return seconds_of_other(name, n, m, columns)
 
 
@@ -1026,7 +1028,8 @@ def choose_solver(
     if getattr(getattr(problem, "penalty", None), "coef_is_weights", False):
         return make(l1_solver(problem))
     if is_kind(problem, "LabelRankRLSProblem"):
-        return make("kronecker" if provides == "solve" or problem.is_complete else "rls")
+        by_pairs = provides == "path" and make("kronecker").can_follow(problem) is not True
+        return make("rls" if by_pairs else "kronecker")
     if is_kind(problem, "RankRLSProblem", "StatisticsProblem"):
         return make("rls" if problem.basis is None else "sparse-rls")
     if is_kind(problem, "RayleighProblem"):

@@ -14,6 +14,7 @@ from ..base.validation import as_choice, as_count
 from ..preferences.missed_pairs import TIE_TOL
 from ..problems.label_ranking import LabelRankRLSProblem, label_rounding, label_spectrum
 from ..problems.rankrls import as_lambdas
+from ..registry.plugins import get_solver
 from ..registry.solve import solve, solve_path
 from .held_out import measure
 from .leave_out import rounding_share
@@ -273,10 +274,14 @@ def retrained_scores(problem, Y, train, judged, lams, solver="auto"):
         left, right = object_scores(rest, new, at.left), at.right.T @ L[np.ix_(columns, labels)]
         scores = np.stack([left @ (at.inner / (at.values + lam / k)) @ right for lam in lams])
         return scores, rounding_limits(path, scores, lams)
-    rest = type(problem)(known, np.where(train, Y, np.nan)[rows], kernel, label_kernel=L)
-    scores = np.empty((lams.size, len(objects), len(labels)))
+    part = np.where(train, Y, np.nan)[rows]
+    rest = type(problem)(known, part, kernel, label_kernel=problem.label_kernel)
+    scores, path = np.empty((lams.size, len(objects), len(labels))), None
+    if solver == "auto" and isinstance(problem, LabelRankRLSProblem):
+        if get_solver("kronecker").can_follow(rest) is True:  # with one decomposition
+            path = solve_path(rest, solver="kronecker")
     for f, lam in zip(scores, lams):
-        answer = solve(rest, lam, solver)
+        answer = solve(rest, lam, solver) if path is None else path.solution(lam)
         f[:] = rest.label_function(answer.position).predict(new)[:, labels]
     return scores, TIE_TOL * np.abs(scores).max(axis=(1, 2))
 

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -445,8 +445,8 @@ WRONG = {
         "X is a sparse matrix and kernel is 'rbf'; expected kernel='linear'",
     ),
     "sparse scores": (
-        lambda: rb.LabelRanker().fit(X0, csr_array(Y0)),
-        "y is a csr_array; expected a dense table, NaN where an object has no score",
+        lambda: rb.LabelRanker().fit(X0, coo_array(([1.0, 2], ([0, 0], [1, 1])), shape=(3, 2))),
+        "y has two entries in row 0, column 1; expected one score for each label",
     ),
     "features as weights": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, L0),

@@ -1,14 +1,20 @@
 """Label ranking against the explicit kernel of all pairs, qp and closed forms, with gaps, ties."""
 
+import itertools
 import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array, csc_array, csr_array
 from sklearn.kernel_ridge import KernelRidge
 
 import rankbook as rb
 from rankbook.kernels.kernel import Kernel
-from rankbook.problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
+from rankbook.problems.label_ranking import (
+    LabelFeatures,
+    LabelRankRLSProblem,
+    LabelRankSVMProblem,
+)
 from rankbook.problems.svm import MulticlassSVMProblem
 from rankbook.solvers.rls.kronecker import CompletePreconditioner
 
@@ -373,3 +379,129 @@ def test_the_gap_of_coefficients_is_above_the_distance_from_the_minimum(weighted
         best.coef[:, None], problem.matvec(best.coef)[:, None], 0.1
     )
     assert at_best < 1e-12
+
+
+def by_pairs(X, Z, Y, lam, weight):
+    """Weights (d, r) from one row for each pair of labels of an object."""
+    rows, differences = [], []
+    for i, row in enumerate(Y):
+        for a, b in itertools.combinations(np.flatnonzero(~np.isnan(row)), 2):
+            root = np.sqrt(weight[i])
+            rows.append(root * np.kron(X[i], Z[a] - Z[b]))
+            differences.append(root * (row[a] - row[b]))
+    A = np.array(rows)
+    unit = np.eye(A.shape[1]) * np.sqrt(lam)  # least squares of the rows, not normal equations
+    right = np.r_[differences, np.zeros(len(unit))]
+    return np.linalg.lstsq(np.r_[A, unit], right)[0].reshape(X.shape[1], -1)
+
+
+def awkward_features(kind):
+    """Objects, features of labels, scores with gaps, and weights of objects."""
+    rng = np.random.default_rng(1)
+    X, Z, Y = rng.normal(size=(30, 3)), rng.normal(size=(9, 2)), rng.normal(size=(30, 9))
+    Y[rng.random(Y.shape) < 0.6] = np.nan
+    Y[0], Y[1, 1:] = np.nan, np.nan
+    weight = np.ones(30)
+    if kind == "weights":
+        weight = rng.integers(0, 3, 30).astype(float)
+    if kind == "years":
+        Z[:, 0] = 1990 + rng.integers(0, 30, 9)
+    if kind == "copies":
+        X[:, 2], Z[:, 1] = X[:, 1], -Z[:, 0]
+    if kind == "integers":
+        X, Z, Y = np.round(X), np.round(Z), np.round(Y)
+    if kind == "constant":
+        X[:, 0], Z[:, 0] = 1.0, 1.0
+    if kind == "complete":
+        Y = rng.normal(size=(30, 9))
+    return X, Z, Y, weight
+
+
+@pytest.mark.parametrize("lam", [1e-6, 0.3, 1e3])
+@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize(
+    "kind", ["gaps", "weights", "years", "copies", "integers", "constant", "complete"]
+)
+def test_few_weights_are_those_of_all_pairs_of_labels(kind, direct, lam, monkeypatch):
+    from rankbook.solvers.rls import kronecker
+
+    monkeypatch.setattr(kronecker, "DIRECT", 2000 if direct else 0)
+    X, Z, Y, weight = awkward_features(kind)
+    given = dict(kernel="linear", label_kernel=LabelFeatures(Z), object_weight=weight)
+    problem = LabelRankRLSProblem(X, Y, **given)
+    assert problem.weight_shape == (6,) and problem.n_items > 6
+    solution = rb.solve(problem, lam)
+    relative = lambda W: X @ W @ (Z - Z.mean(axis=0)).T
+    expected = relative(by_pairs(X, Z, Y, lam, weight))
+    found = relative(solution.weights.reshape(3, 2))
+    assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()
+    assert solution.certificate.is_optimal(1e-10)
+    if lam > 1e-3:  # below, the kernel of pairs has too few digits
+        by_items = rb.solve(problem, lam, "rls")
+        assert np.isclose(by_items.certificate.primal, solution.certificate.primal, rtol=1e-9)
+    values = solution.predict(problem.X)
+    assert np.allclose(values, problem.scores(solution.position), atol=1e-10 * np.abs(values).max())
+    again = problem.scores(problem.weights(solution.coef))
+    assert np.ptp(again - values) < 1e-6 * np.ptp(values) + 1e-12
+
+
+def test_sparse_scores_and_objects_are_dense_ones():
+    X, Z, Y, weight = awkward_features("weights")
+    i, a = np.nonzero(~np.isnan(Y))
+    Y[i[0], a[0]] = 0.0  # a stored 0 is a score
+    fits = [
+        LabelRankRLSProblem(
+            objects, scores, "linear", label_kernel=LabelFeatures(labels), object_weight=weight
+        )
+        for objects in (X, csr_array(X))
+        for labels in (Z, csr_array(Z))
+        for scores in (
+            Y,
+            coo_array((Y[i, a], (i, a)), Y.shape),
+            csc_array((Y[i, a], (i, a)), Y.shape),
+        )
+    ]
+    answers = [rb.solve(problem, 0.5).weights for problem in fits]
+    assert np.allclose(answers, answers[0], rtol=1e-10)
+    rbf = [
+        LabelRankRLSProblem(X, problem) for problem in (Y, csr_array((Y[i, a], (i, a)), Y.shape))
+    ]
+    assert np.array_equal(*(rb.solve(problem, 0.5).coef for problem in rbf))
+
+
+def test_a_path_with_gaps_and_few_weights():
+    X, Z, Y, _ = awkward_features("gaps")
+    problem = LabelRankRLSProblem(X, Y, "linear", label_kernel=LabelFeatures(Z))
+    path, lams = rb.solve_path(problem), np.array([1e-3, 1.0, 1e3])
+    for lam, w in zip(lams, path.weights(lams)):
+        one = rb.solve(problem, lam)
+        assert np.allclose(path.solution(lam).weights, one.weights, rtol=1e-10)
+        assert np.allclose(w, one.weights, rtol=1e-6)
+    rows = problem.X[:5]
+    parts = path.shares(lams) @ path.components(rows).T
+    assert np.allclose(parts, [path.predict(rows, lam) for lam in lams])
+
+
+def test_a_table_of_many_labels_needs_no_kernel_matrix():
+    rng, n, k = np.random.default_rng(2), 300, 5000
+    i, a = np.repeat(np.arange(n), 20), rng.integers(0, k, 20 * n)
+    i, a = np.unique(np.c_[i, a], axis=0).T
+    y = csr_array((rng.integers(1, 6, i.size).astype(float), (i, a)), (n, k))
+    X, Z = rng.normal(size=(n, 4)), rng.normal(size=(k, 3))
+    model = rb.LabelRanker(kernel="linear", label_kernel="linear").fit(X, y, labels=Z)
+    assert "label_gram" not in vars(model.solution_.problem)
+    assert model.solution_.info["by"] == "normal equations"
+    assert np.allclose(model.pair_coef_ @ (Z @ Z[:2].T), model.predict(np.eye(4))[:, :2])
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_a_label_without_scores_has_the_score_zero(direct, monkeypatch):
+    from rankbook.solvers.rls import kronecker
+
+    monkeypatch.setattr(kronecker, "DIRECT", 2000 if direct else 0)
+    X, _, Y, _ = awkward_features("gaps")
+    Y[:, 4] = np.nan
+    problem = LabelRankRLSProblem(X, Y, "linear")
+    assert problem.has_weights
+    scores = problem.label_function(rb.solve(problem, 0.5).position).predict(X)
+    assert not scores[:, 4].any() and scores[:, 3].all()

@@ -6,13 +6,14 @@
 import numpy as np
 
 from ...base.limits import require_memory
-from ...base.numerics import conjugate_gradients
+from ...base.numerics import conjugate_gradients, refine
 from ...base.validation import as_matrix, require_columns
+from ...kernels.items import dense
 from ...kernels.objects import as_object_numbers
-from ...paths.spectral import SpectralPath, scale_of
+from ...paths.spectral import SpectralPath, WeightPath, scale_of
 from ...problems.certificate import Solution
 from ...problems.label_ranking import label_spectrum
-from ...problems.rankrls import decompose
+from ...problems.rankrls import Spectrum, decompose, normal_solver
 from ...registry.solver import Solver
 
 
@@ -100,6 +101,100 @@ def iterated_labels(problem, lam):
     return graph.root(c), count
 
 
+# %% ../../../nbs/solvers/rls/kronecker.ipynb #bka96c8e
+def symmetric_places(p):
+    """Numbers (p, p) of the different entries of a symmetric matrix, and their places i <= j."""
+    i, j = np.triu_indices(p)
+    number = np.empty((p, p), dtype=np.intp)
+    number[i, j] = number[j, i] = np.arange(i.size)
+    return number, i, j
+
+
+def label_equations(problem):
+    """G (d r, d r) of the weights of a problem, computed for groups of objects.
+
+    O(n d^2 r^2 + n_items r^2).
+    """
+    X, (p,), sizes = problem.objects, problem.weight_shape, problem.object_sizes
+    require_memory(32 * p * p, f"the normal equations of {p:,} weights", "use fewer features")
+    M, root, starts = problem.label_root, problem.object_root, np.cumsum(sizes) - sizes
+    M = np.vstack([M - M.mean(axis=0), np.zeros((1, M.shape[1]))])  # the last row fills gaps
+    (n, d), r, total, last = X.shape, M.shape[1], 0.0, 0
+    (of_objects, i, j), (of_labels, a, b) = symmetric_places(d), symmetric_places(r)
+    order = np.argsort(sizes, kind="stable")  # so that a group needs few rows to fill gaps
+    while last < n:
+        room = GROUP // (r * max(1, sizes[order[min(n - 1, last + GROUP // (d * d))]]))
+        group = order[last : last + max(1, min(room, GROUP // (d * d)))]
+        last, count = last + len(group), sizes[group][:, None]
+        place = np.arange(count.max())
+        known = np.minimum(starts[group][:, None] + place, problem.n_items - 1)
+        Z = M[np.where(place < count, problem.pairs[1][known], -1)]
+        sums = Z.sum(axis=1)
+        C = count * (Z.transpose(0, 2, 1) @ Z)[:, a, b] - sums[:, a] * sums[:, b]
+        objects = root[group][:, None] * dense(X[group])
+        total = total + (objects[:, i] * objects[:, j]).T @ C
+    G = total[np.ix_(of_objects.ravel(), of_labels.ravel())]
+    return np.ascontiguousarray(G.reshape(d, d, r, r).transpose(0, 2, 1, 3)).reshape(p, p)
+
+
+GROUP = 1 << 18  # entries of the features of labels of a group of objects
+
+
+# %% ../../../nbs/solvers/rls/kronecker.ipynb #bk9d2371
+class PooledPreconditioner:
+    """v -> P^-1 v for A x C + lam on weights (d r, 1), with one C (r, r) for all objects.
+
+    O(n d^2 + n_items r + k r^2 + d^3 + r^3), then O(d^2 r + d r^2) for each product.
+    """
+
+    def __init__(self, problem, lam):
+        X, M, root = problem.objects, problem.label_root, problem.object_root[:, None]
+        M, sizes = M - M.mean(axis=0), problem.object_sizes[:, None]
+        weighted = problem.sparse_table((sizes * root**2)[problem.pairs[0], 0])
+        sums = root * (problem.sparse_table(np.ones(problem.n_items)) @ M)
+        C = M.T @ (np.asarray(weighted.sum(axis=0)).reshape(-1, 1) * M) - sums.T @ sums
+        scale = sizes * root
+        A = X.T @ (scale**2 * X) if isinstance(X, np.ndarray) else dense(X.T @ X.multiply(scale**2))
+        (s, self.U), (t, self.V) = decompose(A), decompose((C + C.T) / 2 / np.sum(scale**2))
+        self.inside = 1 / (np.outer(s, t) + lam)
+
+    def __call__(self, v):
+        R = v.reshape(self.inside.shape)
+        return (self.U @ (self.inside * (self.U.T @ R @ self.V)) @ self.V.T).reshape(v.shape)
+
+
+DIRECT = 2000  # largest number of weights whose normal equations are formed for a table with gaps
+
+
+def label_weights(problem, lam):
+    """The weights (d r,) of a problem at one lam, and details."""
+    half = lambda w: problem.project(problem.target.residual(problem.scores(w))) + lam * w
+    start = np.zeros((*problem.weight_shape, 1))
+    if problem.is_complete or start.size > DIRECT:
+        curved = lambda w: problem.project(problem.graph.laplacian(problem.scores(w))) + lam * w
+        inverse, g = PooledPreconditioner(problem, lam), -half(start)
+        enough = SMALL**2 * np.sum(g * inverse(g))
+        is_enough = lambda w, r, square: np.sum(square) <= enough
+        w, count, _ = conjugate_gradients(curved, g, inverse, is_enough, MAX_PRODUCTS)
+        return without_idle(problem, w), dict(by="conjugate gradients", products=count)
+    G = label_equations(problem)
+    inverse = normal_solver(G.copy(), lam)
+    by = "normal equations" if inverse is not None else "decomposition"
+    if inverse is None:
+        values, V = decompose(G)
+        inverse = lambda v: V @ ((V.T @ v) / (values + lam)[:, None])
+    w = refine(inverse, lambda w: -half(w), start, 3)
+    return without_idle(problem, w), dict(by=by, weights=start.size)
+
+
+def without_idle(problem, w):
+    """The weights (d r,), exactly 0 for features that no label with a score has."""
+    used = np.bincount(problem.pairs[1], minlength=problem.n_labels) > 0
+    return (
+        w.reshape(-1, problem.label_root.shape[1]) * problem.label_root[used].any(axis=0)
+    ).ravel()
+
+
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #k021
 class KroneckerPath(SpectralPath):
     """Solutions of a problem without gaps for all lam > 0, from two decompositions.
@@ -151,6 +246,11 @@ class KroneckerSolver(Solver):
     For n objects and k labels O(n^3 + k^3) once, with n d^2 in place of n^3 for a linear kernel,
     then O(n^2 k + n k^2) for every lambda. With gaps, one lambda at a time by conjugate gradients,
     whose steps each cost O(n^2 k + n k^2).
+
+    If the objects have d features and a linear kernel, and the labels have r features, a function
+    has d r weights. If these are fewer than the scores, the solver computes the weights: for at
+    most 2000 weights by normal equations, O(n d^2 r^2 + n_items r^2) for n_items scores, else by
+    conjugate gradients, whose steps each cost O(n d r + n_items r).
     """
 
     name = "kronecker"
@@ -163,25 +263,44 @@ class KroneckerSolver(Solver):
 
     def solve(self, problem, lam):
         """The solution at one lam > 0."""
+        advice = "Pass a larger lam, or features in similar units."
+        if problem.has_weights:
+            w, info = label_weights(problem, lam)
+            return Solution(problem, lam, weights=w, info=info | dict(advice=advice))
         if problem.is_complete:
             coef = KroneckerSpectrum(problem).at(lam)
             return Solution(problem, lam, coef[:, 0], info=dict(by="decomposition"))
         coef, count = iterated_labels(problem, lam)
-        info = dict(by="conjugate gradients", products=count, advice="A larger lam is needed.")
+        advice = (
+            "Pass a larger lam, or kernel='linear' (or approximate_kernel) and features of labels, "
+            "so that there are fewer weights than scores."
+        )
+        info = dict(by="conjugate gradients", products=count, advice=advice)
         return Solution(problem, lam, coef[:, 0], info=info)
 
     def can_follow(self, problem):
         """True, or the reason why one decomposition does not give all lambdas."""
-        return problem.is_complete or (
-            "y has missing scores, and all lambdas from one decomposition need complete rows; "
-            "rankbook.solve for one lambda, or the solver 'rls', is accepted."
+        if problem.is_complete or problem.has_weights and problem.weight_shape[0] <= DIRECT:
+            return True
+        return (
+            "y has missing scores, and all lambdas from one decomposition need complete rows, or "
+            f"kernel='linear' and at most {DIRECT} weights; rankbook.solve for one lambda, or the "
+            "solver 'rls', is accepted."
         )
 
     def path(self, problem, lam_min=None):
         """The :class:`KroneckerPath` of all solutions of a complete table.
 
+        For a table with gaps that has few weights, the path is a
+        :class:`rankbook.paths.spectral.WeightPath`.
+
         `lam_min` has no effect.
         """
         if (fits := self.can_follow(problem)) is not True:
             raise ValueError(fits)
+        if not problem.is_complete:
+            G = label_equations(problem)
+            values, V = decompose(G)
+            g = problem.project(problem.target.b)
+            return WeightPath(problem, Spectrum(V, values, V.T @ g), G, dict(form="primal"))
         return KroneckerPath(problem, KroneckerSpectrum(problem), dict(by="decomposition"))
