@@ -7,6 +7,7 @@ from .data import datasets
 from .data.blocks import Block, Blocks
 from .data.dask import dask_blocks
 from .data.file_blocks import read_blocks
+from .data.ratings import Ratings, read_ratings
 from .data.records import read_orders, read_preferences
 from .data.table import read_table
 from .estimators.calibration import calibrate
@@ -77,6 +78,7 @@ __all__ = [
     "RankSVMCV",
     "RankSVMProblem",
     "RankingStatistics",
+    "Ratings",
     "RayleighProblem",
     "RayleighRanker",
     "RayleighRankerCV",
@@ -110,6 +112,7 @@ __all__ = [
     "read_blocks",
     "read_orders",
     "read_preferences",
+    "read_ratings",
     "read_table",
     "register_solver",
     "report",

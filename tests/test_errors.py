@@ -2558,6 +2558,12 @@ DATA = [
         "^form is 'pairs'; expected one of: orders, rankings",
     ),
     (
+        "ratings without a column",
+        lambda tmp: rb.read_ratings(dict(user=[1]), np.eye(2), np.eye(2)),
+        ValueError,
+        "^ratings has no column 'item'; its columns are 'user'; expected item=COLUMN",
+    ),
+    (
         "preferences by an argument that there is not",
         lambda tmp: rb.read_preferences(table(tmp), winer="y"),
         ValueError,
@@ -3659,6 +3665,7 @@ OF_OBJECTS = {  # made by calls that have their lines, or by nobody's arguments
     "SurvivalCurve",
     "OrderIntervals",
     "PairLoss",
+    "Ratings",
     "Reliability",
     "Report",
     "SolutionPath",

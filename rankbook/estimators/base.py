@@ -219,7 +219,8 @@ class Shown(Savable):
 FITTED = (
     "solution_ lam_ function_ certificate_ exact_certificate_ solver_ coef_ support_ dual_coef_ "
     "nystroem_map_ pivots_ statistics_ label_names_ path_ item_names_ "
-    "pair_coef_ pair_scale_ labels_ label_kernel_ label_feature_names_ calibration_ lowest_first_"
+    "pair_coef_ pair_scale_ labels_ label_kernel_ label_feature_names_ label_keys_ calibration_ "
+    "lowest_first_"
 ).split()
 
 

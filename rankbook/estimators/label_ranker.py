@@ -5,7 +5,7 @@
 # %% ../../nbs/estimators/label_ranker.ipynb #e002
 from collections import Counter
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,6 +59,9 @@ from .base import (
     share_met,
 )
 from .training import read_items, refuse_lengths, require_target
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e004
 METHODS = {"rankrls": LabelRankRLSProblem, "ranksvm": LabelRankSVMProblem}
@@ -186,6 +189,76 @@ def label_orders(F, random_state=None):
     return np.take_along_axis(order, np.lexsort((place, chain), axis=1), axis=1)
 
 
+# %% ../../nbs/estimators/label_ranker.ipynb #bk8bcf90
+BLOCK = 1 << 22  # scores of recommendations that are computed at a time
+
+
+def keys_of(argument, rows, count):
+    """The index (count,) of a data frame, whose names must differ, or row numbers."""
+    index = index_of(rows)
+    if index is None:
+        return np.arange(count)
+    if not index.is_unique:
+        twice = index[index.duplicated()][0]
+        raise ArgumentError(f"{argument} has the name {twice!r} twice", "different names")
+    return index.to_numpy()
+
+
+def excluded_pairs(exclude, users, items):
+    """Excluded pairs as a CSR array (p, q) of flags, or None."""
+    import pandas as pd
+    from scipy.sparse import csr_array
+
+    if exclude is None:
+        return None
+    shape = len(users), len(items)
+    if hasattr(exclude, "tocsr"):
+        if exclude.shape != shape:
+            raise ArgumentError(f"exclude has shape {exclude.shape}", f"{shape}")
+        at = exclude.tocoo().coords
+    else:
+        columns = list(exclude if isinstance(exclude, dict) else columns_of(exclude))
+        if missing := [name for name in ("user", "item") if name not in columns]:
+            raise ArgumentError(
+                f"exclude has no column {missing[0]!r}",
+                "a table with the columns 'user' and 'item', or a sparse matrix",
+                "Rename the columns: exclude.rename(columns={OLD: NEW}).",
+            )
+        named = ((users, exclude["user"]), (items, exclude["item"]))
+        at = [pd.Index(known).get_indexer(pd.Index(given)) for known, given in named]
+        if len(at[1]) and (at[1] < 0).all():
+            first = pd.Index(exclude["item"]).tolist()[0]
+            raise ArgumentError(
+                f"exclude has no item of the model; its first item is {first!r}",
+                f"names like {items.tolist()[0]!r}",
+            )
+        known = (at[0] >= 0) & (at[1] >= 0)
+        at = [part[known] for part in at]
+    found = csr_array((np.ones(len(at[0]), dtype=bool), tuple(at)), shape)
+    found.sum_duplicates()
+    return found
+
+
+def top_labels(F, k, out):
+    """Column numbers (p, min(k, q)) of the best entries of F (p, q), excluded ones `out` last.
+
+    O(p q), or O(p q log q) for rows with ties at the last place.
+    """
+    q = F.shape[1]
+    k = min(k, q)
+    low, high = F.min(axis=1, keepdims=True), F.max(axis=1, keepdims=True)
+    F = np.where(out, low - (high - low) - np.maximum(1.0, np.abs(low)), F)
+    if k == q:
+        return label_orders(F)
+    part = np.sort(np.argpartition(-F, k - 1, axis=1)[:, :k], axis=1)
+    best = np.take_along_axis(F, part, axis=1)
+    last = best.min(axis=1, keepdims=True) - 2 * TIE_TOL * np.abs(F).max(axis=1, keepdims=True)
+    found = np.take_along_axis(part, label_orders(best), axis=1)
+    tied = np.flatnonzero((F >= last).sum(axis=1) > k)
+    found[tied] = label_orders(F[tied])[:, :k]
+    return found
+
+
 # %% ../../nbs/estimators/label_ranker.ipynb #e005
 class LabelRanker(Ranker):
     """Label ranker: rank the same labels for every object, or new items for new users.
@@ -232,6 +305,8 @@ class LabelRanker(Ranker):
         `coef_` or `dual_coef_` before the product with L, unless `label_kernel` is "identity".
     labels_, label_kernel_, label_feature_names_
         Features (k, p) of the labels, the kernel on them, and names of the features.
+    label_keys_ : ndarray of shape (k,)
+        The index of `labels`, of any type, or the numbers of its rows.
     nystroem_map_ : NystroemMap
         Map of an approximate kernel; `coef_` then refers to its coordinates.
     function_, solution_, certificate_, solver_
@@ -252,6 +327,7 @@ class LabelRanker(Ranker):
     label_names_: np.ndarray
     pair_coef_: np.ndarray
     labels_: Any
+    label_keys_: np.ndarray
     takes = ("sparse",)
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
@@ -291,8 +367,8 @@ class LabelRanker(Ranker):
             stored entries of a sparse matrix are scores, and all others are missing. Convert
             orders and ranks to scores first, because `fit` cannot distinguish them from scores. For
             orders (n, k) of all labels, best first, pass ``-np.argsort(orders, axis=1)``. For
-            ranks, with 1 the best, pass ``-ranks``. For a table with a row for each rating, pass
-            ``ratings.pivot(index="user", columns="item", values="rating").reindex(X.index)``.
+            ranks, with 1 the best, pass ``-ranks``. For a table with a row for each rating, see
+            :func:`rankbook.read_ratings`.
         sample_weight : array-like of shape (n,), optional
             Object weights >= 0: an object of weight 2 counts as two.
         labels : array-like of shape (k, p), optional
@@ -398,6 +474,7 @@ class LabelRanker(Ranker):
             raise ArgumentError(f"labels has {A.shape[0]} rows and y has {k} columns", "as many")
         about = dict(label_kernel_=kernel, labels_=own(A) if isinstance(A, np.ndarray) else A)
         names = rows if names is None else names
+        about |= dict(label_keys_=keys_of("labels", labels, k))
         for name, found in (("label_names_", names), ("label_feature_names_", columns)):
             about |= {} if found is None else {name: found}
         return LabelFeatures(A) if kernel.name == "linear" else kernel.gram(A), about
@@ -484,6 +561,71 @@ class LabelRanker(Ranker):
                [2, 1, 0]])
         """
         return label_orders(np.asarray(self.predict(X, labels)), random_state)
+
+    def recommend(
+        self, X: Items, k: int = 10, exclude: Any = None, labels: Items | None = None
+    ) -> "DataFrame":
+        """The k best labels of each object, without those that are excluded, as a long table.
+
+        Parameters
+        ----------
+        X : array-like of shape (p, d)
+            Features of the objects, for example of users. The index of a data frame has their
+            names; otherwise their names are row numbers.
+        k : int, default 10
+            Number of labels of each object. There are fewer rows if fewer labels are left.
+        exclude : DataFrame with columns "user" and "item", or sparse matrix of shape (p, q)
+            Pairs that are not recommended, for example the ratings of training. A table is joined
+            by the names of objects and labels; rows of other users and items have no effect. Of a
+            sparse matrix, all stored entries are excluded, in the order of X and the labels.
+        labels : array-like of shape (q, p), optional
+            Features of other labels, as in :meth:`predict`.
+
+        Returns
+        -------
+        DataFrame
+            Columns "user", "rank", "item" and "score", sorted by user and rank. Labels whose scores
+            are equal up to rounding keep their order. Compare only scores of one object.
+
+        Raises
+        ------
+        ValueError
+            If `exclude` has none of the names of the labels, because then nothing is excluded.
+
+        Notes
+        -----
+        As :meth:`predict`, for blocks of objects, plus O(p q).
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> model = rb.LabelRanker().fit([[0.0], [1.0]], [[3, 2, 1], [1, 2, 3]])
+        >>> table = dict(user=[0], item=[0])
+        >>> model.recommend([[0.0], [1.0]], k=1, exclude=table)["item"].tolist()
+        [1, 2]
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        k = as_count("k", k)
+        n, shown = as_items("X", X).shape[0], self.n_labels_
+        known = vars(self).get("label_keys_", vars(self).get("label_names_"))
+        if labels is not None:
+            shown = as_items("labels", labels).shape[0]
+            known = keys_of("labels", labels, shown)
+        users, known = keys_of("X", X, n), np.arange(shown) if known is None else known
+        seen, parts = excluded_pairs(exclude, users, known), []
+        step = max(1, BLOCK // max(1, shown))
+        for start in range(0, n, step):
+            rows = slice(start, min(n, start + step))
+            F = np.asarray(self.predict(X.iloc[rows] if hasattr(X, "iloc") else X[rows], labels))
+            out = np.zeros(F.shape, dtype=bool) if seen is None else seen[rows].toarray()
+            best = top_labels(F, k, out)
+            kept = ~np.take_along_axis(out, best, axis=1)
+            i, r = np.nonzero(kept)
+            found = dict(user=users[start + i], rank=r + 1, item=known[best[kept]])
+            parts.append(found | dict(score=F[i, best[kept]]))
+        return pd.DataFrame({name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
 
     def score(
         self,

@@ -368,6 +368,8 @@ one: float = rb.metrics.over_blocks("ndcg@10", blocks, solution, empty=0)
 doubt: type[Warning] = rb.Assumption
 data = rb.read_table("a.csv", "y", "q", name="id", drop=["c"])
 votes: rb.Preferences = rb.read_preferences(Path("v.csv"), "matches", items=("a",), ties="half")
+ratings: rb.Ratings = rb.read_ratings(frame, frame, frame, user="u", item="i", rating="n")
+top = dyads.fit(ratings.X, ratings.y, labels=ratings.labels).recommend(X, k=5, exclude=frame)
 orders = rb.read_orders(Path("o.csv"), "orders", items=("a",), unranked="last")
 blocks = rb.read_blocks("a.parquet", "y", qid="q", features=["a"], weight="w", rows=100)
 blocks = rb.read_blocks(["a.csv", Path("b.csv")], target="y", drop=("c",))
