@@ -153,7 +153,7 @@ def read_ratings(
     values = as_vector(rating, frame[rating].to_numpy())
     i, j = join(frame[user], rows, user, "users"), join(frame[item], columns, item, "items")
     if (again := frame.duplicated([user, item])).any():
-        first = frame[again].iloc[0]
+        first = {name: frame.loc[again, name].tolist()[0] for name in (user, item)}
         how = f"ratings.groupby([{user!r}, {item!r}], as_index=False)[{rating!r}]"
         raise ArgumentError(
             f"ratings has {int(again.sum()):,} repeated rows, for example user {first[user]!r} "
