@@ -41,6 +41,7 @@ NAMES = {
     "sparse": "sparse items and small queries, beside LinearSVC on all differences",
     "logistic": "the logistic loss and Plackett-Luce, beside the hinge and LogisticRegression",
     "rankrls": "RankRLS, beside factors and products of its size, scikit-learn and RLScore",
+    "ratings": "ratings of items by users with features, beside the normal equations",
     "quality": "held-out queries, beside LightGBM and XGBoost",
     "projected": "an approximate kernel, and what it proves of the exact one",
     "kernels": "kernels at small lambda, beside other solvers; cross-validation of many items",

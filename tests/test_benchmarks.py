@@ -32,6 +32,7 @@ NAMES = [
     "sparse",
     "logistic",
     "rankrls",
+    "ratings",
     "quality",
     "projected",
     "kernels",
