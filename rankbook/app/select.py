@@ -13,6 +13,7 @@ from ..data.split import PreferredItems, prepare
 from ..data.table import PARTS
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
+from ..metrics.queries import by_query, find_metric
 from ..paths.exact import RegularizationPath
 from ..problems.certificate import Solution
 from ..problems.rankrls import RankRLSProblem
@@ -107,6 +108,17 @@ def make_problem(method, part, graph, kernel, loss=None):
     with unsaid("n_components is reduced"):  # the number is a default
         options = dict(unlabelled=False, manifold_weight=0.0, n_components=p)
         return RayleighProblem(part.X, labels, kernel=Kernel(**kernel), **options)
+
+
+def mean_error(metric, part, scores):
+    """Standard error of the mean of a metric over the queries of a part."""
+    values = by_query(metric, part.y, scores, part.qid)[1]
+    values = values[~np.isnan(values)]
+    if values.size < 2:
+        raise ArgumentError(
+            f"rule is 'one_se' and {metric} has {values.size} query", "at least two queries"
+        )
+    return float(values.std(ddof=1) / np.sqrt(values.size))
 
 
 def refuse_gram(kernel):
@@ -218,6 +230,8 @@ class ModelSelection:
         and its predictions confirm the curve.
         """
         path, certificate, notes = self.best.path, self.solution.certificate, []
+        is_pairs = self.best.curve.metric == "disagreement"
+        by_chance = is_pairs and self.best.curve.minimum >= 0.5
         if path.status not in (Status.COMPLETE, Status.LAM_MIN, Status.ROUNDING):
             reason = path.info.get("reason", path.status.sentence)
             notes.append(
@@ -230,12 +244,12 @@ class ModelSelection:
                 f"The path begins at lambda {start:.6g}, below all lambdas that were considered; "
                 "above it only the scale of the function changes."
             )
-        elif np.ptp(self.best.curve.values) == 0 and self.best.curve.minimum < 0.5:
+        elif np.ptp(self.best.curve.values) == 0 and not by_chance:
             notes.append(
                 "All lambdas order the validation data equally well, so these data do not favour "
                 "the chosen one; more validation data may."
             )
-        if self.best.curve.minimum >= 0.5:
+        if by_chance:
             notes.append(
                 "No lambda orders the validation data better than chance (0.5); "
                 "another kernel or other features may."
@@ -244,7 +258,7 @@ class ModelSelection:
             notes.append(f"The chosen solution is not optimal to 1e-6: {certificate}.")
         found = self.disagreement["validation"]
         expected = float(self.best.curve.at(self.solution.lam))
-        if abs(found - expected) > 1e-9:
+        if is_pairs and abs(found - expected) > 1e-9:
             notes.append(
                 f"The validation curve promises a disagreement of {expected:.6g} "
                 f"at the chosen lambda, but the predictions have {found:.6g}."
@@ -309,7 +323,9 @@ class ModelSelection:
             curve=dict(
                 searched=searched,
                 intervals=int(curve.values.size),
-                minimum=curve.minimum,
+                metric=curve.metric,
+                maximize=curve.maximize,
+                minimum=curve.optimum,
                 best=intervals,
                 exact=curve.exact,
             ),
@@ -354,7 +370,7 @@ class ModelSelection:
             above.tick_params(labelbottom=False)
         below = figure.add_subplot(next(places), sharex=above)
         plot_validation_curve(self.best.curve, below, self.solution.lam)
-        below.set_ylabel("validation disagreement")
+        below.set_ylabel(f"validation {self.best.curve.metric}")
         if with_roc:
             test = self.parts["test"]
             roc = plot_roc(test.y, self.solution.predict(test.X), figure.add_subplot(next(places)))
@@ -386,6 +402,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     lam_min=None,
     lam_max=None,
     rule="widest",
+    metric="disagreement",
     standardize=True,
     seed=0,
     parts=PARTS,
@@ -415,7 +432,10 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         "newton" continues as long as the curve decreases.
     rule : {"widest", "largest", "one_se"}, default "widest"
         See :func:`rankbook.selection.curve.choose_lambda`; "one_se" takes the largest lambda within
-        one standard error of the minimum, see :func:`rankbook.selection.curve.largest_within`.
+        one standard error of the optimum, see :func:`rankbook.selection.curve.largest_within`.
+    metric : str, default "disagreement"
+        The metric of the validation part that chooses the model; see
+        :func:`rankbook.selection.search.metric_curve`. Others than the default require grades.
     standardize : bool, default True
     seed : int, default 0
     parts : tuple of str, default all three
@@ -445,6 +465,11 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         None if lam is None else as_positive(name, lam)
         for name, lam in (("lam_min", lam_min), ("lam_max", lam_max))
     )
+    if metric != "disagreement":
+        if metric != "error":
+            find_metric(metric)  # refuse a wrong name before any work
+        if data.y is None:
+            raise ArgumentError(f"metric is {metric!r}", "'disagreement' for data without grades")
     if None not in (low, high) and low >= high:
         raise ArgumentError(
             f"lam_min is {lam_min!r} and lam_max is {lam_max!r}", "lam_min < lam_max"
@@ -458,16 +483,18 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     if validation.prefs.unit == "pair":
         validation.prefs.better  # lists them now: a lack of memory ends the command here
     follow, items = dict(progress=progress, **options), (validation.X, validation.prefs)
-    tried = []
+    tried, how_judged = [], dict(metric=metric, y=validation.y, qid=validation.qid)
     for each in kernels:
         problem = make_problem(method, train, graph, each, loss)
-        found = evaluate_path(problem, *items, solver, low, extend=True, **follow)
+        found = evaluate_path(problem, *items, solver, low, how_judged, extend=True, **follow)
         has_gamma = "gamma" in PARAMETERS.get(problem.kernel.name, ())
         gamma = (each["gamma"] or 1.0 / train.X.shape[1]) if has_gamma else None
         tried.append(replace(found, curve=restrict(found.curve, low, high), gamma=gamma))
 
     def standard_error(at, lam):
         scores = tried[at].path.predict(validation.X, lam)
+        if metric != "disagreement":
+            return mean_error(metric, validation, scores)
         return disagreement_error(validation.prefs, scores, validation.qid)
 
     judge = standard_error if rule == "one_se" else None
@@ -479,14 +506,14 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
             gamma=each.gamma,
             status=each.path.status,
             breakpoints=int(each.path.breakpoints.size),
-            minimum=each.curve.minimum,
+            minimum=each.curve.optimum,
             width=each.width,
             seconds=each.seconds,
         )
         for each in tried
     ]
     settings = dict(method=method, loss=loss, how=how, seed=seed, standardize=standardize)
-    settings |= dict(graph=graph, rule=rule, error=error if judge else None)
+    settings |= dict(graph=graph, rule=rule, metric=metric, error=error if judge else None)
     solution = best.path.solution(lam)
     if method == "ranksvm" and not solution.certificate.is_optimal(1e-6):  # a path within 1e-3
         one = solver if auto_options(solver) is not None else get_solver(solver, **options)
@@ -497,7 +524,12 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     measured, area = {}, None
     if data.y is not None:
         for name, part in judged.items():
-            said = measures(Blocks([CheckedBlock(part.X, part.y, part.qid)]), solution)
+            blocks = Blocks([CheckedBlock(part.X, part.y, part.qid)])
+            said = measures(blocks, solution)
+            if metric != "disagreement" and metric not in ("error", *said["metrics"]):
+                more = measures(blocks, solution, [metric])
+                for key in ("metrics", "queries_counted"):
+                    said[key] = said[key] | more[key]
             measured[name] = {key: value for key, value in said.items() if key != "items"}
         if "test" in judged and np.unique(data.y).size == 2:
             area = auc(judged["test"].y, scores["test"], judged["test"].qid)

@@ -23,11 +23,12 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.progress import for_worker
 from ..base.status import Status
+from ..metrics.queries import RULES, find_metric, metric_sums, split_metric
 from ..registry.choice import choose_solver
 from ..registry.plugins import of_paths
 from ..registry.solve import solve_path
 from ..registry.solver import auto_options
-from .curve import VALUE_TOL, ValidationCurve, largest_within, validation_curve
+from .curve import METRICS, VALUE_TOL, ValidationCurve, largest_within, validation_curve
 
 
 def choose_best(values, *sizes, maximize=False):
@@ -217,6 +218,47 @@ class Candidate:
         return float((high / low).max())
 
 
+GRID = 200  # lambdas at which a metric without an exact curve is measured
+
+
+def metric_curve(path, X_val, target, metric="disagreement", y=None, qid=None):
+    """The curve of any metric of queries: exact if :func:`validation_curve` has it, else on a grid.
+
+    Parameters
+    ----------
+    path : SolutionPath
+    X_val, target
+        Items, and their preferences for the disagreement.
+    metric : str
+        Name as in :func:`rankbook.metrics.by_query`.
+    y, qid : ndarrays of shape (p,)
+        Grades and query ids, for other metrics.
+
+    Returns
+    -------
+    ValidationCurve
+        On a grid of :data:`GRID` lambdas, `exact` is False. O(GRID p log p) then.
+    """
+    if metric == "disagreement":
+        return validation_curve(path, X_val, target)
+    name, k = split_metric(metric)
+    if name in METRICS and (k is None or name == "ndcg"):
+        curve = validation_curve(path, X_val, y, qid=qid, metric=name, k=k)
+        return replace(curve, metric=metric)
+    function, options = find_metric(metric)
+    if function not in RULES:
+        raise ArgumentError(f"metric is {metric!r}", f"one of {', '.join(METRICS)}, or of queries")
+    ends = path.scale if hasattr(path, "scale") else path.breakpoints[[-1, 0]]
+    lams = np.geomspace(max(ends[0], path.domain[0]), ends[1], GRID + 2)[1:-1]
+    scores = (path.predict(X_val, lam) for lam in lams)
+    sums = [metric_sums(function, y, each, qid, **options) for each in scores]
+    values = np.array([total / number if number else np.nan for total, number in sums])
+    if np.isnan(values).any():
+        raise ArgumentError(f"metric is {metric!r}", "a metric that the validation part defines")
+    curve = grid_curve(lams, values, metric, True)
+    return replace(curve, breaks=np.r_[curve.breaks[:-1], path.domain[0]])
+
+
 def evaluate_path(problem, X_val, target, solver, lam_min=None, how=None, extend=False, **options):
     """Compute the path of a problem and its curve on validation items.
 
@@ -229,10 +271,11 @@ def evaluate_path(problem, X_val, target, solver, lam_min=None, how=None, extend
     lam_min : float > 0, optional
         End of the path.
     how : dict, optional
-        Further arguments of :func:`rankbook.validation_curve`.
+        Further arguments of :func:`rankbook.validation_curve`, or with `y`, of
+        :func:`metric_curve`.
     extend : bool, default False
         Whether to extend a path of "newton" beyond its default end. It is extended by three powers
-        of ten at a time, as long as this lowers the minimum and the end is among the best lambdas.
+        of ten at a time, as long as this improves the curve and the end is among the best lambdas.
     **options
         Further arguments of :func:`follow_path`.
 
@@ -243,12 +286,15 @@ def evaluate_path(problem, X_val, target, solver, lam_min=None, how=None, extend
     start = perf_counter()
     path, follower = follow_path(problem, solver, lam_min, **options)
     middle = perf_counter()
-    curve = validation_curve(path, X_val, target, **how or {})
+    how = how or {}
+    measure = metric_curve if "y" in how else validation_curve
+    curve = measure(path, X_val, target, **how)
     falls = extend and lam_min is None and hasattr(path, "resume")
     while falls and path.status == Status.LAM_MIN and curve.best[-1][0] <= path.domain[0]:
         path, before = path.resume(1e-3 * path.domain[0]), curve
-        curve = validation_curve(path, X_val, target, **how or {})
-        falls = curve.minimum < before.minimum
+        curve = measure(path, X_val, target, **how)
+        gain = curve.optimum - before.optimum
+        falls = gain > 0 if curve.maximize else gain < 0
     seconds = dict(path=middle - start, curve=perf_counter() - middle)
     return Candidate(path, curve, follower, seconds)
 

@@ -91,7 +91,7 @@ def report(facts):
         ("kernel", ", ".join([kernel["name"], *numbers]) + loss),
     ]
     for row in facts["candidates"] if len(facts["candidates"]) > 1 else ():
-        text = f" minimum {row['minimum']:.6f}, widest interval a factor of {row['width']:.4g}; "
+        text = f" best value {row['minimum']:.6f}, widest interval a factor of {row['width']:.4g}; "
         text += f"{row['breakpoints']} breakpoints, {row['status']}"
         rows.append((f"  gamma {row['gamma']:.4g}"[:13], text))
     best, chosen = best_lines(facts["curve"], facts["chosen"]["lam"])
@@ -107,11 +107,13 @@ def report(facts):
     if facts["concordance"] is not None:
         text = ", ".join(f"{value:.6f} {name}" for name, value in facts["concordance"].items())
         rows.append(("concordance", text))
+    metric = facts["curve"].get("metric", "disagreement")
+    shown = SHORT if metric == "disagreement" else {metric: metric} | SHORT
     for part in ("validation", "test"):
         measured = facts[part] or dict(metrics={}, level_auc=[])
         text = ", ".join(
             f"{name} {measured['metrics'][key]:.6f}{left_out(measured, key)}"
-            for key, name in SHORT.items()
+            for key, name in shown.items()
             if key in measured["metrics"]
         )
         rows += [(part, text)] if text else []
@@ -199,7 +201,7 @@ def fold_report(facts):
 RULE_WORDS = dict(
     widest="middle of the widest interval",
     largest="upper end of the highest interval",
-    one_se="largest within a standard error of the minimum, {:.6f}",
+    one_se="largest within a standard error of the best value, {:.6f}",
 )
 SIZES = ("items", "events", "features", "queries", "groups", "levels")
 SHORT = {"ndcg@10": "NDCG@10", "average_precision": "average precision"}
@@ -248,8 +250,11 @@ def best_lines(curve, lam, what="validation preferences"):
             inside = (each for each in texts if float(ends[0]) < float(each) < float(ends[1]))
             text, chosen = next(inside, texts[-1]), i
         intervals.append(f"{ends[0]} < lambda" + ("" if high is None else f" < {ends[1]}"))
+    metric = curve.get("metric", "disagreement")
+    pairs = metric == "disagreement"
+    said = f"of the {what} in the wrong order" if pairs else f"{metric} of the validation part"
     minimum = (
-        f"{curve['minimum']:.6f} of the {what} in the wrong order, "
+        f"{curve['minimum']:.6f} {said}, "
         f"on {len(intervals)} of {count(curve['intervals'], 'interval')}"
         f"{'' if curve['exact'] else ', approximate'}"
     )
@@ -258,4 +263,5 @@ def best_lines(curve, lam, what="validation preferences"):
         rows.append(f"{intervals[chosen]}, the widest")
     others = len(intervals) - (len(rows) - 1)
     rows += [f"and {others} more"] if others else []
-    return [("" if i else "minimum", row) for i, row in enumerate(rows)], f"lambda {text}"
+    label = "minimum" if metric in ("disagreement", "error", "log_loss") else "maximum"
+    return [("" if i else label, row) for i, row in enumerate(rows)], f"lambda {text}"

@@ -54,6 +54,13 @@ Rule = opt.option(
     " is within one standard error of it.",
     values="widest largest one_se",
 )
+Metric = opt.option(
+    str,
+    "Metric of the validation part that chooses lambda: disagreement, or for graded data any metric"
+    " of rankbook evaluate, such as ndcg@10, average_precision, auc or precision@5. The curve of"
+    " ndcg, auc, average_precision and reciprocal_rank is exact; others are measured on a grid.",
+    metavar="NAME",
+)
 Method = opt.option(
     str,
     "ranksvm, rankrls, or rayleigh (for targets with two levels).",
@@ -122,6 +129,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     lam_min: opt.LamMin = None,
     lam_max: LamMax = None,
     rule: Rule = "widest",
+    metric: Metric = "disagreement",
     standardize: opt.Scale = True,
     seed: Seed = 0,
     solver: opt.SolverName = "auto",
@@ -187,6 +195,10 @@ def select(  # noqa: PLR0913 -- an option of the command each
         elif verbose:
             typer.echo(f"{method}: one decomposition, nothing is predicted", err=True)
         if by_folds:
+            if metric != "disagreement":
+                raise ArgumentError(
+                    f"metric is {metric!r}", "'disagreement' where lambda is chosen by folds"
+                )
             for name_of, value in ends.items():
                 if value is not None:
                     raise ArgumentError(
@@ -207,6 +219,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
                 of_group = group is not None and error.argument == "groups"
                 raise error.renamed("group") if of_group else error
         else:
+            options |= dict(metric=metric)
             result = select_model(found, graph=graph, parts=parts, **options, **ends)
         facts = result.summary()
         facts["seconds"] = facts["seconds"] | dict(compiling=WAITING.seconds - before)
