@@ -289,7 +289,7 @@ class RankRLS(RankRLSBase):
     @keeping_features
     def fit(
         self,
-        X: Items | Iterator[tuple] | BlocksLike,
+        X: Items | Iterator[tuple] | BlocksLike | RankingStatistics,
         y: ArrayLike | Preferences | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -302,7 +302,9 @@ class RankRLS(RankRLSBase):
         so an item of weight 2 counts as two at the same `lam`. An error leaves the estimator
         unchanged.
 
-        X may also be an iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid,
+        X may also be :class:`rankbook.RankingStatistics` of a linear kernel or a basis, for example
+        statistics that were stored and grow every night; the fit then takes O(p^3). Or X may be an
+        iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid,
         sample_weight); :class:`rankbook.Blocks`; or a dask array or data frame, with y and qid of
         Dask or names of columns, see :func:`rankbook.dask_blocks`.
 
@@ -315,6 +317,8 @@ class RankRLS(RankRLSBase):
         preferences are counted in O(n log n) and not listed.
         """
         given = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
+        if isinstance(X, RankingStatistics):
+            return self._fit_given(X, given)
         with open_blocks(self, X, given, penalty=["l2"], query_weight=[None, "equal"]) as blocks:
             if blocks is not None:
                 basis = self._block_basis(blocks, self.gamma)
@@ -430,6 +434,31 @@ class RankRLS(RankRLSBase):
         solution = self._solve_statistics(statistics)
         found = dict(statistics_=statistics, by_query_=bool(statistics.seen))
         return self._keep_fit(fitted_attributes(solution) | found)
+
+    def _fit_given(self, statistics, given):
+        """Fit to statistics from the caller, which must be of the kernel of the estimator."""
+        if found := [name for name, value in given.items() if value is not None]:
+            raise ArgumentError(f"{found[0]} is given and X is RankingStatistics", "X alone")
+        if statistics.products is None or not statistics.n_items:
+            raise ArgumentError("X is RankingStatistics without items", "at least one block")
+        kernel = self._kernel(self.gamma)
+        for name, mine, theirs in (
+            ("kernel", repr(kernel), repr(statistics.kernel)),
+            ("graph", repr(self.graph), repr(statistics.graph)),
+            ("penalty", self.penalty, "l2"),
+            ("query_weight", self.query_weight, None),
+        ):
+            if mine is not theirs and not np.array_equal(mine, theirs):
+                raise ArgumentError(
+                    f"{name} of the estimator is {mine}, and statistics have {theirs}",
+                    f"the {name} of the statistics",
+                )
+        basis = statistics.basis
+        if self.basis is not None and not np.array_equal(self.basis, basis):
+            raise ArgumentError("basis is given and X is RankingStatistics", "None, or its basis")
+        self.n_features_in_ = statistics.n_features if basis is None else basis.shape[1]
+        vars(self).pop("feature_names_in_", None)
+        return self._fit_statistics(merge_statistics(statistics))
 
     def _solve_statistics(self, statistics):
         problem = StatisticsProblem(statistics)

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, a_type
 from ..base.limits import unsaid, warn
 from ..base.ownership import as_read_only
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
@@ -92,6 +92,27 @@ def feature_signs(model, X):
     if model.kernel != "linear":
         return model.signs
     return as_signs(model.signs, X.shape[1], getattr(model, "feature_names_in_", None))
+
+
+def solver_from(model, start, problem):
+    """The solver of an estimator that starts at the weights of a fitted model, if there is one."""
+    if start is None:
+        return model.solver
+    weights = vars(start).get("coef_") if hasattr(start, "__dict__") else None
+    if weights is None or "nystroem_map_" in vars(start) or not problem.is_factored:
+        raise ArgumentError(
+            f"start is {a_type(start)} and the kernel is {problem.kernel.name!r}",
+            "a fitted linear model, and kernel='linear'",
+        )
+    known, names = (getattr(each, "feature_names_in_", None) for each in (start, model))
+    if known is not None and names is not None and not np.array_equal(known, names):
+        raise ArgumentError("start has features with other names", "the features of X, in order")
+    if getattr(problem, "extended_from", None) is not None:
+        raise ArgumentError("start is given for preferences with pair features", "None")
+    name, options = with_options(model.solver, {})
+    if not (isinstance(name, str) and name in ("auto", "newton")) or problem.coef_is_weights:
+        raise ArgumentError(f"start is given and solver is {name!r}", "'newton', and penalty='l2'")
+    return "newton", ({} if name == "auto" else options) | dict(start=np.array(weights))
 
 
 def plain_attributes(prefs, solution, extended, kernel):
@@ -229,6 +250,7 @@ class RankSVM(Ranker):
         sample_weight: ArrayLike | None = None,
         *,
         preferences: PreferencesLike | None = None,
+        start: Any = None,
     ) -> Self:
         """Fit to items X (n, d) with scores y (n,), query ids and item weights, or preferences.
 
@@ -258,6 +280,10 @@ class RankSVM(Ranker):
             :class:`rankbook.Preferences`, with weights and margins, or pairs (winner, loser) of
             names in ``X.index`` of a pandas data frame X: an array of shape (m, 2), a table with
             the columns winner and loser, or a table with two columns, the winner first.
+        start : estimator, optional
+            A fitted linear model of the same features, such as the model of yesterday, at whose
+            weights the solver "newton" starts. Near the solution it takes fewer steps. The
+            solution is the same within its certificate.
 
         Returns
         -------
@@ -281,12 +307,15 @@ class RankSVM(Ranker):
         options = dict(kernel=["linear"], penalty=["l2"], graph=["full"], approximate_kernel=[None])
         with open_blocks(self, X, given, **options, query_weight=[None, "equal"]) as blocks:
             if blocks is not None:
-                return self._fit_blocks(blocks)
+                return self._fit_blocks(blocks, start)
         data = read(self, X, **given)
         X, prefs = data.items, data.preferences(self.graph)
         if self.approximate_kernel is None:
             problem, lam, *extended = self._problem(X, prefs)
-            found = plain_attributes(prefs, self._solve(problem, lam), *extended)
+            solver = solver_from(self, start, problem)
+            found = plain_attributes(prefs, self._solve(problem, lam, solver), *extended)
+        elif start is not None:
+            raise ArgumentError("start is given with approximate_kernel", "None")
         else:
             found = self._fit_projected(X, prefs)
         return self._keep_fit(found | dict(by_query_=data.by_query))
@@ -302,10 +331,12 @@ class RankSVM(Ranker):
             )
         return problem.exact_certificate(self.solution_)
 
-    def _fit_blocks(self, blocks):
+    def _fit_blocks(self, blocks, start):
         """Fit to blocks, in a hundred or so passes of O(n d + n log n) over them."""
         self._kernel(self.gamma)  # refuses a gamma
         problem = BlockRankSVMProblem(blocks, self.loss, self.query_weight, self.signs)
+        if start is not None:
+            raise ArgumentError("start is given and X is blocks", "None")
         return self._keep_blocks(fitted_attributes(self._solve(problem, self.lam)), problem.facts)
 
     def _problem(self, X, prefs):
@@ -332,12 +363,12 @@ class RankSVM(Ranker):
         problem.extended_from = extended.rows, prefs.items
         return problem, lam, extended, kernel
 
-    def _solve(self, problem, lam):
-        told = nullcontext()
+    def _solve(self, problem, lam, solver=None):
+        told, solver = nullcontext(), self.solver if solver is None else solver
         if lam == "scale" and problem.loss.derivative is None:  # which visits preferences
-            told = announce(problem, choose_solver(problem, self.solver))
+            told = announce(problem, choose_solver(problem, solver))
         with told:
-            return solve(problem, lam_for(problem, lam), self.solver, progress=self.progress)
+            return solve(problem, lam_for(problem, lam), solver, progress=self.progress)
 
     def _fit_projected(self, X, prefs):
         """The fitted attributes with an approximate kernel."""

@@ -116,6 +116,9 @@ def fill_columns(w, columns, problem):
 
 
 # %% ../../../nbs/solvers/newton/solver.ipynb #solver-c005
+WARM_WIDTH = 0.03  # of the smoothed hinge at weights that are nearly right
+
+
 class NewtonSolver(Solver):
     """Ranking SVM by truncated Newton steps, for all preferences of large data.
 
@@ -128,8 +131,9 @@ class NewtonSolver(Solver):
         The default is 1e-6 for the hinge and the squared hinge. For the logistic loss,
         Plackett-Luce and custom losses it is 1e-10, which takes one or two more steps, unless
         rounding errors prevent it.
-    start : Solution, optional
-        Starting point: a solution for the same items and preferences at another lam.
+    start : Solution or ndarray of shape (d,), optional
+        Starting point: a solution for the same items and preferences at another lam, or weights of
+        a linear function, for example of a model of other items.
     eps : float, default 1e-3
         For a path: the largest gap, over max(1, objective), at every lambda.
     progress : bool, default False
@@ -178,8 +182,8 @@ class NewtonSolver(Solver):
         self.precise = PRECISE if tol is None else self.tol
         self.start, self.eps = start, as_positive("eps", eps)
         self.progress = progress
-        if start is not None and not isinstance(start, Solution):
-            raise ArgumentError(f"start is {a_type(start)}", "a Solution")
+        if not isinstance(start, Solution | np.ndarray | None):
+            raise ArgumentError(f"start is {a_type(start)}", "a Solution, or weights (d,)")
 
     def can_solve(self, problem):
         """True, or the reason why not."""
@@ -194,10 +198,18 @@ class NewtonSolver(Solver):
 
     def solve(self, problem, lam):
         """The solution at one lam > 0, with the dual of its smoothed hinge."""
-        start, done, linear = None, count(), problem.is_factored
+        start, done, linear, width = None, count(), problem.is_factored, FIRST_WIDTH
         tol = self.precise if problem.loss.derivative is None else self.tol
         small, columns = in_occurring(problem) if linear else (FactoredProblem(problem), ...)
-        if self.start is not None:
+        if isinstance(self.start, np.ndarray):
+            d = problem.X.shape[1]
+            if not linear or self.start.shape != (d,) or not np.isfinite(self.start).all():
+                raise ArgumentError(
+                    f"start has shape {self.start.shape} and the kernel is {problem.kernel.name!r}",
+                    f"finite weights ({d},) and kernel='linear'",
+                )
+            start, width = self.start[columns], WARM_WIDTH
+        elif self.start is not None:
             shape = self.start.coef.shape
             if shape != problem.coef_shape:
                 raise ArgumentError(
@@ -213,7 +225,7 @@ class NewtonSolver(Solver):
                 next(done), f"gap {point.gap / max(1.0, point.value):.1e}"
             )
             if linear:
-                point, width, steps = minimise(small, lam, tol, start, watch=watch)
+                point, width, steps = minimise(small, lam, tol, start, width, watch=watch)
                 position = fill_columns(point.w, columns, problem)
             else:
                 position, width, steps = small.minimise(lam, tol, start, watch=watch)
