@@ -1,7 +1,7 @@
-"""Linear models as JSON, for scoring in other programs."""
+"""Linear models as JSON, for scoring in other programs and search engines."""
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -9,6 +9,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.errors import ArgumentError, a_type
+from ..base.validation import as_choice
 from .base import Ranker
 from .online import OnlineRankSVM
 from .scaled import ScaledModel
@@ -36,23 +37,26 @@ def affine(step, d):
     return factor, -factor * centre
 
 
-def fold_scaling(model):
-    """Return names (or None), weights (d,) and offset of a linear model of raw features."""
+def linear_part(model):
+    """Names of raw features (or None), and weights, factors and shifts (d,) of a linear model.
+
+    The score is the sum of weight * (factor * feature + shift).
+    """
     model = getattr(model, "best_estimator_", model)  # best estimator of a search
     if isinstance(model, Pipeline):
-        names, weights, offset = fold_scaling(model[-1])
+        names, weights, factor, shift = linear_part(model[-1])
         for _, step in reversed(model.steps[:-1]):
-            factor, shift = affine(step, weights.size)
-            weights, offset = weights * factor, offset + float(weights @ shift)
-        return getattr(model, "feature_names_in_", names), weights, offset
+            of_step, moved = affine(step, weights.size)
+            factor, shift = factor * of_step, factor * moved + shift
+        return getattr(model, "feature_names_in_", names), weights, factor, shift
     if isinstance(model, ScaledModel):
         if model.encoding is not None:
             raise ArgumentError(
                 "model encodes text or gaps of a table", "a model of numbers without gaps"
             )
-        names, weights, offset = fold_scaling(model.model)
-        weights = weights * model.factor
-        return model.columns or names, weights, offset - float(weights @ model.centre)
+        names, weights, factor, shift = linear_part(model.model)
+        factor, shift = factor * model.factor, shift - factor * model.factor * model.centre
+        return model.columns or names, weights, factor, shift
     if not isinstance(model, Ranker | OnlineRankSVM):
         raise ArgumentError(
             f"model is {a_type(model)}",
@@ -66,11 +70,62 @@ def fold_scaling(model):
         raise ArgumentError(
             f"model gives {weights.shape[1]} scores for each item", "a model with one score"
         )
-    return getattr(model, "feature_names_in_", None), weights, 0.0
+    ones, zeros = np.ones(weights.size), np.zeros(weights.size)
+    return getattr(model, "feature_names_in_", None), weights, ones, zeros
 
 
-def to_json(model: Any) -> str:
-    """Export a linear ranker as JSON, for scoring in another program.
+def plain(name, names, weights, factor, shift):
+    """Weights of raw features, with the scaling inside."""
+    return dict(names=names, weights=(weights * factor).tolist(), offset=float(weights @ shift))
+
+
+def normalised(weights, factor, shift):
+    """Weights (d,), and average and deviation (d,) of features x, for (x - average) / deviation.
+
+    A feature with factor 0 is constant; it gets the weight 0.
+    """
+    sign, size = np.sign(factor), np.where(factor == 0, 1.0, np.abs(factor))
+    return weights * sign, -shift * sign / size, 1 / size
+
+
+def solr(name, names, weights, factor, shift):
+    """A LinearModel of Solr's learning to rank."""
+    weights, centre, spread = normalised(weights, factor, shift)
+    kind, features = "org.apache.solr.ltr.norm.StandardNormalizer", []
+    for each, c, s in zip(names, centre.tolist(), spread.tolist()):
+        norm = dict(norm={"class": kind, "params": dict(avg=repr(c), std=repr(s))})
+        features.append(dict(name=each) | (norm if (c, s) != (0, 1) else {}))
+    return {
+        "class": "org.apache.solr.ltr.model.LinearModel",
+        "name": name,
+        "features": features,
+        "params": dict(weights=dict(zip(names, weights.tolist()))),
+    }
+
+
+def elasticsearch(name, names, weights, factor, shift):
+    """A linear model of Elasticsearch's or OpenSearch's plugin for learning to rank."""
+    weights, centre, spread = normalised(weights, factor, shift)
+    definition = json.dumps(dict(zip(names, weights.tolist())), allow_nan=False)
+    model = {"type": "model/linear", "definition": definition}
+    norms = {
+        each: dict(standard=dict(mean=c, standard_deviation=s))
+        for each, c, s in zip(names, centre.tolist(), spread.tolist())
+        if (c, s) != (0, 1)
+    }
+    model |= dict(feature_normalizers=norms) if norms else {}
+    return dict(model=dict(name=name, model=model))
+
+
+FORMATS = dict(plain=plain, elasticsearch=elasticsearch, solr=solr)
+
+
+def to_json(
+    model: Any,
+    format: Literal["plain", "elasticsearch", "solr"] = "plain",
+    name: str = "rankbook",
+) -> str:
+    """Export a linear ranker as JSON, for scoring in another program or a search engine.
 
     Parameters
     ----------
@@ -78,13 +133,21 @@ def to_json(model: Any) -> str:
         A fitted ranker with ``kernel="linear"``, a search or pipeline that ends in one and whose
         other steps are StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler, or a model of
         the command line without encoded columns.
+    format : {"plain", "elasticsearch", "solr"}, default "plain"
+        "elasticsearch" is the body for ``_ltr/_featureset/SET/_createmodel`` of the plugin for
+        learning to rank of Elasticsearch or OpenSearch, and "solr" is a file for Solr's model
+        store.
+    name : str, default "rankbook"
+        Name of the model in a search engine.
 
     Returns
     -------
     str
-        A JSON object with the lists "names" and "weights", which have an entry for each raw
-        feature, and "offset". The score is the offset plus the sum of weights times features.
-        Weights and offset include the scaling. Features without names are called x0, x1 and so on.
+        For "plain", a JSON object with the lists "names" and "weights", which have an entry for
+        each raw feature, and "offset". The score is the offset plus the sum of weights times
+        features. Weights and offset include the scaling. For a search engine, the scaling becomes
+        normalizers of its features, which must have the names of the model's features. Features
+        without names are called x0, x1 and so on.
 
     Raises
     ------
@@ -94,7 +157,8 @@ def to_json(model: Any) -> str:
     Notes
     -----
     Numbers are written with enough digits to be read back exactly. The exported scores equal
-    ``predict`` up to rounding, relative to the largest product of weight and feature.
+    ``predict`` up to rounding, relative to the largest product of weight and feature. Search
+    engines compute in single precision.
 
     Examples
     --------
@@ -107,7 +171,9 @@ def to_json(model: Any) -> str:
     >>> sorted(json.loads(text))
     ['names', 'offset', 'weights']
     """
-    names, weights, offset = fold_scaling(model)
-    names = [f"x{j}" for j in range(weights.size)] if names is None else [str(n) for n in names]
-    found = dict(names=names, weights=weights.tolist(), offset=float(offset))
-    return json.dumps(found, allow_nan=False, ensure_ascii=False)
+    make = FORMATS[as_choice("format", format, FORMATS)]
+    names, *linear = linear_part(model)
+    names = [f"x{j}" for j in range(linear[0].size)] if names is None else [str(n) for n in names]
+    if format != "plain" and len(set(names)) < len(names):
+        raise ArgumentError("model has two features of one name", "different names")
+    return json.dumps(make(name, names, *linear), allow_nan=False, ensure_ascii=False)

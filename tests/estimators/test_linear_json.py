@@ -117,3 +117,55 @@ def test_other_refusals():
     for model in (SVM, make_pipeline(StandardScaler(), SVM)):
         with pytest.raises(NotFittedError):
             rb.to_json(clone(model))
+
+
+def engine_scores(text, frame):
+    """Scores of a search engine, by nothing but the text, and the name of the model."""
+    found = json.loads(text)
+    if "class" in found:
+        assert found["class"] == "org.apache.solr.ltr.model.LinearModel"
+        norms = {f["name"]: f["norm"] for f in found["features"] if "norm" in f}
+        assert {f["name"] for f in found["features"]} == set(found["params"]["weights"])
+        kinds = {norm["class"] for norm in norms.values()}
+        assert kinds <= {"org.apache.solr.ltr.norm.StandardNormalizer"}
+        pairs = {
+            k: (float(n["params"]["avg"]), float(n["params"]["std"])) for k, n in norms.items()
+        }
+        weights, name = found["params"]["weights"], found["name"]
+    else:
+        (model,) = found.values()
+        name, model = model["name"], model["model"]
+        assert model["type"] == "model/linear"
+        weights = json.loads(model["definition"])  # a text within the text
+        norms = {k: v["standard"] for k, v in model.get("feature_normalizers", {}).items()}
+        pairs = {k: (n["mean"], n["standard_deviation"]) for k, n in norms.items()}
+    assert all(deviation > 0 for _, deviation in pairs.values())
+    total = 0.0
+    for each, weight in weights.items():
+        mean, deviation = pairs.get(each, (0.0, 1.0))
+        total = total + weight * (frame[each].to_numpy() - mean) / deviation
+    return total, name, pairs
+
+
+@pytest.mark.parametrize("format", ["elasticsearch", "solr"])
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_scores_of_a_search_engine_by_hand(model, format):
+    frame = pd.DataFrame(X, columns=["size", "Größe", "3"])
+    text = rb.to_json(model.fit(frame, Y), format, "films")
+    found, name, _ = engine_scores(text, frame)
+    wanted = model.predict(frame)
+    assert name == "films" and np.allclose(found, wanted, atol=1e-9 * np.abs(wanted).max())
+
+
+def test_a_constant_feature_and_one_without_scaling_have_no_normalizer():
+    frame = pd.DataFrame(X, columns=list("abc")).assign(d=4.0)
+    constant = make_pipeline(StandardScaler(), clone(SVM)).fit(frame, Y)
+    for format in ("elasticsearch", "solr"):
+        found, _, pairs = engine_scores(rb.to_json(constant, format), frame)
+        assert np.allclose(found, constant.predict(frame)) and set("abc") <= set(pairs)
+        assert not engine_scores(rb.to_json(clone(SVM).fit(frame, Y), format), frame)[2]
+
+
+def test_an_unknown_format_is_refused():
+    with pytest.raises(ValueError, match="format is 'xml'"):
+        rb.to_json(SVM.fit(X, Y), "xml")

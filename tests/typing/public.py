@@ -259,7 +259,9 @@ lam = rayleigh_cv.manifold_weight_ + rayleigh_cv.score(X, y, weight)
 online = rb.OnlineRankSVM(step="1/sqrt(t)", average="plain", offset=0).partial_fit(X, y, qid)
 scores = online.partial_fit_pairs(X[:3], X[3:]).predict(rows) + online.n_updates_
 online = online.partial_fit_pairs(X[:3], X[3:], weight=[1, 2, 0], margin=np.ones(3))
-text = rb.to_json(online)
+text = rb.to_json(online) + rb.to_json(online, "solr", name="m")
+warm = rb.RankSVM(kernel="linear").fit(X, y, start=online)
+nightly = rb.RankRLS(kernel="linear").fit(rb.RankingStatistics())
 online_svc = rb.OnlineSVC(random_state=np.random.default_rng(0)).partial_fit(X, y, classes=[0, 1])
 scores = online_svc.fit(X, y, weight).decision_function(X) + online_svc.coef_[0]
 online_svc = online_svc.fit(X, y, margin=weight).partial_fit(X, y, margin=weight)

@@ -1,4 +1,4 @@
-"""Small commands: convert, datasets, info, check, new-solver, solvers and warm-up."""
+"""Small commands: convert, datasets, info, export, check, new-solver, solvers and warm-up."""
 
 import json
 import textwrap
@@ -192,6 +192,40 @@ def info(file: FileName, coefficients: Coefficients = False, as_json: AsJson = F
         rows.append(("arrays" * (not i), f"{name.removeprefix('model.fitted.')}: {shape}"))
     wide = dict(width=100, subsequent_indent=" " * 13, break_long_words=False)
     say("\n".join(textwrap.fill(f"{label:13}{text}", **wide) for label, text in rows))
+
+
+Format = opt.option(
+    str,
+    "plain: names, weights and offset. elasticsearch: the body for _createmodel of the plugin for"
+    " learning to rank of Elasticsearch or OpenSearch. solr: a file for Solr's model store.",
+    values="plain elasticsearch solr",
+)
+ModelName = opt.option(str, "Name of the model in a search engine.", metavar="NAME")
+JsonFile = opt.option(
+    str, "File to write, instead of standard output.", "-o", "--output", metavar="FILE"
+)
+
+
+def export(
+    file: Annotated[str, typer.Argument(metavar="MODEL", help="Saved linear model.")],
+    format: Format = "plain",
+    name: ModelName = "rankbook",
+    output: JsonFile = None,
+):
+    """Write a linear model as JSON for another program.
+
+    The program may be a search engine. The names of its features must be those of the model. The
+    scaling of features is part of the result. rb.to_json in Python does the same.
+    """
+    from rankbook.estimators.linear_json import to_json
+    from rankbook.estimators.saving import load
+
+    with name_argument("MODEL", file):
+        text = to_json(load(file), format, name)
+    if output is None:
+        return say(text)
+    with open(output, "w", encoding="utf-8") as out:
+        out.write(text + "\n")
 
 
 Name = Annotated[

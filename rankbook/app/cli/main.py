@@ -272,6 +272,10 @@ EXAMPLES = {  # the first of each command runs after the first ones of the comma
     ),
     "datasets": ("rankbook datasets", "rankbook datasets votes"),
     "info": ("rankbook info clicks.rankbook", "rankbook info clicks.rankbook --json"),
+    "export": (
+        "rankbook export clicks.rankbook",
+        "rankbook export clicks.rankbook --format solr --name clicks -o model.json",
+    ),
     "check": ("rankbook check newton", "rankbook check my-solver --option tol=1e-8"),
     "new-solver": ("rankbook new-solver my-solver",),
     "solvers": ("rankbook solvers", "rankbook solvers path"),
@@ -288,6 +292,7 @@ COMMANDS = {  # the module of each, and the first line of its help
     "convert": ("commands", "Convert data between CSV, Parquet and SVMlight/LETOR."),
     "datasets": ("commands", "List the built-in data sets, or describe one."),
     "info": ("commands", "Describe a saved model or path."),
+    "export": ("commands", "Write a linear model as JSON for another program."),
     "check": ("commands", "Test a solver on degenerate data."),
     "new-solver": ("commands", "Create the files of a new solver plugin."),
     "solvers": ("commands", "List the installed solvers, or import and describe one."),
