@@ -17,6 +17,7 @@ from .estimators.label_ranker import LabelRanker, LabelRankerCV
 from .estimators.leaderboard import Leaderboard
 from .estimators.linear_json import to_json
 from .estimators.online import OnlineRankSVM, OnlineSVC
+from .estimators.onnx_model import to_onnx
 from .estimators.order_intervals import OrderIntervals, match_prior, order_intervals
 from .estimators.ordinal import OrdinalRanker
 from .estimators.rankrls import RankRLS, RankRLSCV
@@ -121,6 +122,7 @@ __all__ = [
     "suggest_pairs",
     "testing",
     "to_json",
+    "to_onnx",
     "unregister_solver",
     "validation_curve",
 ]

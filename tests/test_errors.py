@@ -3385,6 +3385,12 @@ EXPLAINED = [
         r"^path is of items of shape \(12, 3\) .* expected",
     ),
     (
+        "to_onnx of what is no model",
+        lambda: rb.to_onnx("model"),
+        TypeError,
+        "^model is a str; expected a ranker",
+    ),
+    (
         "to_json of what is no model",
         lambda: rb.to_json("model"),
         TypeError,

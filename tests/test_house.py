@@ -422,6 +422,7 @@ PLAIN_MODULES = {
     "selection.search",
 }
 PLAIN_MODULES |= {"paths.display", "paths.files", "estimators.saving", "estimators.linear_json"}
+PLAIN_MODULES |= {"estimators.onnx_model"}
 PLAIN_MODULES |= {
     "estimators.leaderboard",
     "estimators.leaderboard_text",

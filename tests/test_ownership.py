@@ -544,6 +544,7 @@ KEEPS_NOTHING = {
     "click_propensities",
     "suggest_pairs",
     "to_json",
+    "to_onnx",
     "compare_solvers",
     "Assumption",
     "Certificate",

@@ -95,9 +95,7 @@ def feature_signs(model, X):
 
 
 def solver_from(model, start, problem):
-    """The solver of an estimator that starts at the weights of a fitted model, if there is one."""
-    if start is None:
-        return model.solver
+    """The solver of an estimator, with the weights of another fitted model as its start."""
     weights = vars(start).get("coef_") if hasattr(start, "__dict__") else None
     if weights is None or "nystroem_map_" in vars(start) or not problem.is_factored:
         raise ArgumentError(
@@ -312,7 +310,7 @@ class RankSVM(Ranker):
         X, prefs = data.items, data.preferences(self.graph)
         if self.approximate_kernel is None:
             problem, lam, *extended = self._problem(X, prefs)
-            solver = solver_from(self, start, problem)
+            solver = self.solver if start is None else solver_from(self, start, problem)
             found = plain_attributes(prefs, self._solve(problem, lam, solver), *extended)
         elif start is not None:
             raise ArgumentError("start is given with approximate_kernel", "None")

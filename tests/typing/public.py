@@ -260,6 +260,7 @@ online = rb.OnlineRankSVM(step="1/sqrt(t)", average="plain", offset=0).partial_f
 scores = online.partial_fit_pairs(X[:3], X[3:]).predict(rows) + online.n_updates_
 online = online.partial_fit_pairs(X[:3], X[3:], weight=[1, 2, 0], margin=np.ones(3))
 text = rb.to_json(online) + rb.to_json(online, "solr", name="m")
+file_of_onnx: bytes = rb.to_onnx(ranker)
 warm = rb.RankSVM(kernel="linear").fit(X, y, start=online)
 nightly = rb.RankRLS(kernel="linear").fit(rb.RankingStatistics())
 online_svc = rb.OnlineSVC(random_state=np.random.default_rng(0)).partial_fit(X, y, classes=[0, 1])
