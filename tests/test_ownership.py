@@ -411,6 +411,14 @@ CASES = {
         ),
         predicts,
     ),
+    "read_ratings, Ratings": (
+        lambda b: rb.read_ratings(
+            dict(user=b["qid"], item=np.arange(N), rating=b["y"]),
+            pd.DataFrame(b["X"][:3], copy=False),
+            pd.DataFrame(b["X"], copy=False),
+        ),
+        lambda found, new: [found.X.to_numpy(), found.y.toarray(), found.labels.to_numpy()],
+    ),
     "LabelRankerCV": (
         lambda b: rb.LabelRankerCV([0.1, 1.0], "pairs", label_kernel=b["labels_alike"]).fit(
             b["X"], b["table"]

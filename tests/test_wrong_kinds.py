@@ -142,6 +142,7 @@ ALSO = {  # the same for a parameter of one call
     ("RankingStatistics", "basis"): {"rows"},
     **{("predict_pair_proba", name): {"rows"} for name in "ab"},  # of two features
     ("explain_pair", "a"): {"zero"},
+    ("to_json", "name"): {"text"},  # any text
     **{(name, "n_components"): {"none"} for name in ("NystroemMap", "RayleighProblem")},
     ("metrics.rank_biased_overlap", "p"): {"tiny"},
     **{("board.predict_proba", name): {"empty"} for name in "ab"},
@@ -491,6 +492,13 @@ CALLS = {
     ),
     "explain_pair": calls(rb.explain_pair, model=model, a=X[0], b=X[1]),
     "to_json": calls(rb.to_json, model=model),
+    "to_onnx": calls(rb.to_onnx, model=model),
+    "read_ratings": calls(
+        rb.read_ratings,
+        ratings=dict(user=[0, 0], item=[0, 1], rating=[1.0, 2.0]),
+        users=pd.DataFrame(X[:2]),
+        items=pd.DataFrame(X[:3]),
+    ),
     "extend_items": calls(rb.extend_items, X=X, prefs=SIDED),
     "suggest_pairs": calls(rb.suggest_pairs, solution=solution, k=2),
     "path.coef": does(path, "coef", lam=1.0),
@@ -634,6 +642,7 @@ def test_there_are_a_thousand_short_cases_and_every_public_function_has_some():
         "OrderIntervals",
         "PairLoss",
         "Solver",
+        "Ratings",
         "ValidationCurve",
         "Solution",
         "list_solvers",

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.tables import columns_of
-from ..base.validation import as_vector, index_of
+from ..base.validation import as_vector, describe_value, index_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Index
@@ -137,6 +137,8 @@ def read_ratings(
 
     found = list(ratings if isinstance(ratings, Mapping) else columns_of(ratings))
     for argument, name in (("user", user), ("item", item), ("rating", rating)):
+        if not isinstance(name, str | int):
+            raise ArgumentError(f"{argument} is {describe_value(name)}", "the name of a column")
         if name not in found:
             raise ArgumentError(
                 f"ratings has no column {name!r}; its columns are {', '.join(map(repr, found))}",
@@ -161,4 +163,5 @@ def read_ratings(
             "one row for a user and an item",
             f"For counts: {how}.sum(); for the last rating: .last(); for the mean: .mean().",
         )
-    return Ratings(users, csr_array((values, (i, j)), (len(rows), len(columns))), items)
+    y = csr_array((values, (i, j)), (len(rows), len(columns)))
+    return Ratings(users.copy(), y, items.copy())

@@ -9,7 +9,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.errors import ArgumentError, a_type
-from ..base.validation import as_choice
+from ..base.validation import as_choice, describe_value
 from .base import Ranker
 from .online import OnlineRankSVM
 from .scaled import ScaledModel
@@ -172,6 +172,8 @@ def to_json(
     ['names', 'offset', 'weights']
     """
     make = FORMATS[as_choice("format", format, FORMATS)]
+    if not (isinstance(name, str) and name):
+        raise ArgumentError(f"name is {describe_value(name)}", "the name of the model")
     names, *linear = linear_part(model)
     names = [f"x{j}" for j in range(linear[0].size)] if names is None else [str(n) for n in names]
     if format != "plain" and len(set(names)) < len(names):
