@@ -891,6 +891,7 @@ METRICS = {
     "hit_rate_at_k": of_metric("hit_rate_at_k", "grades", k=2),
     "rank_biased_precision": of_metric("rank_biased_precision", "grades"),
     "rank_biased_overlap": of_metric("rank_biased_overlap", "grades"),
+    "bpref": of_metric("bpref", "grades"),
     "reciprocal_rank": of_metric("reciprocal_rank", "grades", k=3),
     "ndcg": of_metric("ndcg", k=3),
     "ndcg, linear": of_metric("ndcg", gain="linear"),

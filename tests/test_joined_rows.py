@@ -182,7 +182,7 @@ CALLS = {  # each with its arguments, all of which have an entry for each item
     "best_cuts": (metrics.best_cuts, dict(y_true=Y, y_score=SCORE, sample_weight=ONES)),
 }
 for name in """disagreement pair_accuracy kendall_tau ndcg average_precision reciprocal_rank
-        precision_at_k recall_at_k hit_rate_at_k rank_biased_precision rank_biased_overlap err
+        precision_at_k recall_at_k hit_rate_at_k rank_biased_precision rank_biased_overlap err bpref
         brier_score log_loss reliability""".split():
     if hasattr(metrics, name):
         options = dict(k=2) if name.endswith("_at_k") else {}

@@ -522,7 +522,7 @@ CALLS = {
     **{
         f"metrics.{name}": calls(getattr(metrics, name), y_true=LABELS, y_score=Y)
         for name in (
-            "auc", "average_precision", "disagreement", "err", "kendall_tau", "ndcg",
+            "auc", "average_precision", "bpref", "disagreement", "err", "kendall_tau", "ndcg",
             "pair_accuracy", "rank_biased_overlap", "rank_biased_precision", "reciprocal_rank",
         )
     },

@@ -10,6 +10,7 @@ from .concordance_intervals import (
 from .cuts import best_cuts
 from .graded import (
     average_precision,
+    bpref,
     err,
     hit_rate_at_k,
     ndcg,
@@ -63,6 +64,7 @@ __all__ = [
     "over_blocks",
     "pair_accuracy",
     "precision_at_k",
+    "bpref",
     "rank_biased_overlap",
     "rank_biased_precision",
     "recall_at_k",

@@ -455,6 +455,72 @@ def rank_biased_precision(
     )
 
 
+# %% ../../nbs/metrics/graded.ipynb #bk289962
+def _query_bpref(lists):
+    """Compute bpref (q,); NaN without a relevant item. Items with grades below 0 have no effect."""
+    good, bad = ((lists.grade > 0) * 1.0, (lists.grade == 0) * 1.0)
+    found, tied = lists.chain_total(good), lists.chain_total(bad)
+    above = running(np.add, tied, lists.chain_place) - tied
+    in_all, query = lists.total(good), lists.query[lists.chain_first]
+    r, most = in_all[query], np.minimum(in_all, lists.total(bad))[query]
+    summed = lambda x: np.where(x <= r, x * (x + 1) / 2, r * (r + 1) / 2 + (x - r) * r)
+    worse = (summed(above + tied) - summed(above - 1)) / (tied + 1)  # mean of min(n, R) in a tie
+    share = 1 - np.divide(worse, most, np.zeros(worse.size), where=most > 0)
+    total = np.add.reduceat(found * share, lists.chain_of_list)
+    return np.divide(total, in_all, np.full(total.size, np.nan), where=in_all > 0)
+
+
+@counted_by(_query_bpref, "a relevant item (y_true > 0)")
+def bpref(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    empty: Literal["skip", 0, 1] = "skip",
+) -> float:
+    """Compute bpref, a metric for incomplete judgments, averaged over queries.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), float, or Preferences of scores
+        Items with y_true > 0 are relevant, and items with 0 were judged irrelevant. Items with
+        negative values, such as -1 in TREC's files, are unjudged and have no effect.
+    y_score : array-like of shape (n,), float
+    qid : array-like of shape (n,), optional
+        Query ids, in any order; one query by default.
+    sample_weight : array-like of shape (n,), optional
+        Query weights, nonnegative and constant within each query.
+    empty : {"skip", 0, 1}, default "skip"
+        Value of a query without a relevant item; "skip" leaves such queries out.
+
+    Returns
+    -------
+    float
+        Weighted mean over queries, from 0 to 1.
+
+    Raises
+    ------
+    UndefinedMetric
+        If no query has a relevant item and `empty` is "skip". This error is a ValueError.
+    TypeError
+        If `y_true` contains pairs, which have no grades.
+
+    Notes
+    -----
+    The value is the expectation over random orders of tied items; scores tie as in
+    :func:`rankbook.metrics.ndcg`. Costs O(n log n). Without ties it equals bpref of trec_eval.
+    Buckley and Voorhees (2004).
+
+    Examples
+    --------
+    >>> from rankbook.metrics import bpref
+    >>> bpref([1, -1, 0, 1, 0], [5, 4, 3, 2, 1])
+    0.75
+    """
+    return average_queries(bpref, y_true, y_score, qid, sample_weight, empty)
+
+
 # %% ../../nbs/metrics/graded.ipynb #e07
 def mean_products(u, size, width):
     """Compute the mean products M (c, w + 1) of the first j factors over all orders of a chain.
