@@ -18,6 +18,7 @@ from ..preferences.target import Target
 from ..problems.rankrls import MarginTarget, RankRLSProblem, Spectrum
 from ..problems.ranksvm import LOSSES, RankSVMProblem
 from ..problems.rayleigh import MOMENTS, RayleighProblem, SemiSupervisedData
+from ..problems.sparse_bounds import ElasticNet
 from ..problems.svm import MulticlassSVMProblem, SVMProblem
 
 KIND = "rankbook path"
@@ -233,6 +234,8 @@ def _ranksvm_parts(problem):
     parts = dict(X=_items(problem), prefs=problem.prefs, offset=problem.offset)
     parts |= dict(penalty=problem.penalty.name, loss=problem.loss.name)
     parts |= {} if problem.signs is None else dict(signs=problem.signs)
+    if isinstance(problem.penalty, ElasticNet):
+        parts["l1_ratio"] = problem.penalty.l1_ratio
     return parts | kernel_parts(problem.kernel)
 
 
@@ -241,9 +244,11 @@ def _with_kernel(kernel, gamma=None, degree=3, coef0=1.0, **others):
     return others | dict(kernel=Kernel(kernel, gamma, degree, coef0))
 
 
-def _ranksvm(X, prefs, offset, **options):
+def _ranksvm(X, prefs, offset, l1_ratio=None, **options):
     known = isinstance(prefs, Target)
     demand(isinstance(X, np.ndarray) and known, "X or prefs is missing")
+    if l1_ratio is not None:
+        options["penalty"] = ElasticNet(l1_ratio)
     problem = RankSVMProblem(
         X, prefs, **_with_kernel(**options), copy=False
     )  # centred, and not shared

@@ -182,6 +182,33 @@ def choice_slope(facts):
     return slope
 
 
+# %% ../../nbs/preferences/choices.ipynb #ch11b
+@njit
+def choice_bend(facts):
+    """Sum over choices of e_s (sum_k u_k^2 / p_k - 1), which may be infinite. O(N).
+
+    p are the probabilities of a choice, and u the weights of the items chosen, divided by their
+    sum. `facts` are as in :func:`add_curvature`. The sum is the curvature E of
+    :mod:`rankbook.problems.sparse_bounds`.
+    """
+    chosen, efron, expected, share, rest, groups, orders, after = facts
+    bend = 0.0
+    for g in range(groups.size - 1):
+        total, count, tied, odds, part = 0.0, 0, 0.0, 0.0, 1.0
+        for i in range(groups[g], groups[g + 1]):
+            if chosen[i] > 0:
+                total, count = total + chosen[i], count + 1
+                tied += part * share[i]
+                odds += chosen[i] ** 2 / (part * share[i])
+            part *= rest[i]
+        stages = count if efron else min(count, 1)
+        for l in range(stages):
+            gone = l / count
+            more = (1 - gone * tied) / (1 - gone) * odds / total**2 - 1
+            bend += total / stages * max(more, 0.0)
+    return bend
+
+
 # %% ../../nbs/preferences/choices.ipynb #ch12
 @njit
 def add_curvature(out, v, mean, flows, first, last, facts):

@@ -732,6 +732,18 @@ class CountedLogistic(CountedPairs):
     def __init__(self, prefs):
         super().__init__(LOGISTIC, prefs)
 
+    def bend(self, scores):
+        """The sum of exp(-d) over the preferences, for score differences d; may overflow. O(n)."""
+        s = np.asarray(scores, dtype=np.float64)[self.order]
+        first, sizes = self.queries[:-1], np.diff(self.queries)
+        s = s - np.repeat(
+            np.minimum.reduceat(s, first) / 2 + np.maximum.reduceat(s, first) / 2, sizes
+        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            up, down = self.worse * np.exp(s), self.better * np.exp(-s)
+            found = float(down @ self._others(up, down)[0])
+        return found if np.isfinite(found) else np.inf
+
     def curvature_matrix(self, bands):
         """Return the dense Hessian (n, n). O(m) time."""
         H = np.zeros((self.n_items, self.n_items))

@@ -116,9 +116,15 @@ class TargetLoss:
     ----------
     has_matrix : bool
         Whether ``curvature_matrix(bands)`` returns the second derivative as a dense matrix (n, n).
+    lowest : float
+        The infimum of the loss over all scores, or a lower bound.
     """
 
-    has_matrix = False
+    has_matrix, lowest = False, 0.0
+
+    def bend(self, scores):
+        """The curvature E of :mod:`rankbook.problems.sparse_bounds`; infinite if not known."""
+        return np.inf
 
     def curvature_columns(self, bands, V):
         """Multiply the second derivative of the loss by the columns of V (n, k)."""
@@ -566,6 +572,10 @@ class SummedLoss(TargetLoss):
     def excess(self, scores, e):
         """Bound the loss minus its tangent if each score changes by up to e."""
         return sum(part.excess(scores, e) for part in self.parts)
+
+    def bend(self, scores):
+        """The sum of the curvatures E of the parts."""
+        return sum(part.bend(scores) for part in self.parts)
 
 
 # %% ../../nbs/preferences/sums.ipynb #c016

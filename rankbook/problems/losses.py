@@ -11,7 +11,7 @@ import numpy as np
 from ..base.errors import ArgumentError, a_type
 from ..base.validation import as_choice, as_positive
 from ..kernels.double_double import add, dot_products, slices, two_sum
-from ..kernels.items import dense, from_first, matvec, rmatvec, square_norms
+from ..kernels.items import dense, from_first, matvec, rmatvec
 from ..kernels.linear_map import balance
 from ..preferences.graph import Preferences
 from ..preferences.sums import (
@@ -35,6 +35,14 @@ from .certificate import (
 )
 from .scale import comparison_groups
 from .signs import nearest, sign_violation
+from .sparse_bounds import (
+    ElasticNet,
+    misplaced_weights,
+    refuse_multipliers,
+    sparse_certificate,
+    strongest,
+    zero_strength,
+)
 
 
 # %% ../../nbs/problems/losses.ipynb #c008
@@ -207,6 +215,14 @@ class Loss:
         """
         return problem.summed.excess(f, e)
 
+    def dual_part(self, sums):
+        """The part -L*(-g) of the dual objective, at the slopes whose sums these are."""
+        return sums.margin
+
+    def bend(self, problem, f, sums):
+        """The curvature E of equation (3) of :mod:`rankbook.problems.sparse_bounds` at f (n,)."""
+        return problem.summed.bend(f)
+
 
 # %% ../../nbs/problems/losses.ipynb #d002
 WIDTHS = 10.0 ** np.arange(-9, 2)  # of smoothed hinges, if none is known
@@ -342,6 +358,14 @@ class SquaredHinge(Loss):
     def excess(self, problem, f, e, dual=None):
         """Upper bound on the loss minus its tangent where each score moves by up to e."""
         return problem.total_weight * 4 * e**2
+
+    def dual_part(self, sums):
+        """The part -L*(-g) of the dual objective, at the slopes whose sums these are."""
+        return sums.margin - sums.square / 4
+
+    def bend(self, problem, f, sums):
+        """The curvature E, a quarter of the sum of a^2 / c; the bound is exact."""
+        return sums.square / 4
 
     def feasible(self, prefs, dual, short):
         """Clip multipliers (m,) at 0, and measure their violations at shortfalls (m,). O(m).
@@ -618,17 +642,6 @@ def pair_rows(X, better, worse, features):
     return one.astype(np.float64) - other
 
 
-def strongest(X, gradient, signs=None):
-    """Largest absolute entry of X' gradient, 0 if it is a rounding error. O(n d).
-
-    Entries that violate the signs (d,) are ignored.
-    """
-    length = np.sqrt(square_norms(X.T))
-    noise = 16 * np.finfo(float).eps * length * np.linalg.norm(gradient)
-    strength = np.abs(nearest(signs, rmatvec(X, gradient)))
-    return float(np.where(strength > noise, strength, 0.0).max(initial=0.0))
-
-
 # %% ../../nbs/problems/losses.ipynb #l1-c016
 def feasible(problem, dual, lam):
     """Clip multipliers to their box, and scale them so that no correlation exceeds lam.
@@ -701,27 +714,30 @@ def polish(problem, w, lam):
     return moved if is_better else w
 
 
-# %% ../../nbs/problems/losses.ipynb #l1-c018
-def misplaced_weights(w, s, lam):
-    """Largest complementarity violation of weights w (d,) with correlations s (d,)."""
-    share = np.abs(w) / max(np.abs(w).sum(), np.finfo(float).tiny)
-    return float((share * np.abs(1 - np.sign(w) * s / lam)).max(initial=0.0))
-
-
 # %% ../../nbs/problems/losses.ipynb #l1-c020
 @dataclass(frozen=True)
 class L1:
     """L1 penalty lam |w|_1 of a linear function f(x) = w'x, whose coefficients are w."""
 
     name = "l1"
-    losses = ("hinge", "squared")  # whose certificates it computes
     coef_is_weights = True
+    l1_ratio = 1.0
+
+    def takes(self, loss):
+        """True, or the losses that it takes, in words."""
+        return True if loss.is_smooth or type(loss) is Hinge else "'hinge', or a smooth loss"
+
+    def parts(self, lam):
+        """The factors of |w|_1 and of |w|^2 / 2."""
+        return lam, 0.0
 
     def lam_max(self, problem):
         """The lambda above which w = 0, the largest feature correlation at w = 0. O(m + n d).
 
         It is 0 if this correlation is a rounding error.
         """
+        if problem.loss.derivative is None:
+            return zero_strength(problem)
         prefs = problem.prefs
         dual = prefs.weight * problem.loss.derivative.at(prefs.margin)
         return strongest(from_first(problem.X), prefs.rmatvec(dual), problem.signs)
@@ -756,8 +772,11 @@ class L1:
             By default the best of several feasible multipliers, see :meth:`feasible_dual`; for the
             squared hinge the slopes at the weights, see :func:`smooth_certificate`.
         """
-        lam = as_positive("lam", lam, zero=True)
+        lam = as_positive("lam", lam, zero=problem.loss.derivative is not None)
         w = self.implied_coef(problem, lam, dual) if w is None else w
+        if problem.loss.derivative is None:
+            refuse_multipliers(problem, dual)
+            return sparse_certificate(problem, lam, w)
         if lam == 0:
             return self.hard_certificate(problem, w, dual)
         if problem.loss.is_smooth:
@@ -887,21 +906,21 @@ def smooth_certificate(problem, lam, w, dual=None):
 
 
 # %% ../../nbs/problems/losses.ipynb #u003
-PENALTIES = {penalty.name: penalty for penalty in (L2(), L1())}
+PENALTIES = {penalty.name: penalty for penalty in (L2(), L1(), ElasticNet())}
 
 
 def count_coef(problem):
     """Number of coefficients: one for each item.
 
-    With the L1 penalty or sign constraints, which require a linear kernel, the coefficients are
+    With a sparse penalty or sign constraints, which require a linear kernel, the coefficients are
     the weights, one for each feature.
     """
     if not problem.coef_is_weights:
         return problem.n_items
     if not problem.is_factored:
         raise ArgumentError(
-            f"penalty is 'l1' and kernel is {problem.kernel.name!r}",
-            "the L1 penalty with kernel='linear' only",
+            f"penalty is {problem.penalty.name!r} and kernel is {problem.kernel.name!r}",
+            "this penalty with kernel='linear' only",
         )
     return problem.X.shape[1]
 

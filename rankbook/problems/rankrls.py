@@ -235,6 +235,12 @@ class RankRLSProblem(Tabled, BasisMap):
         self.target, self.is_flat = make_target(y, self.graph, graph)
         self.is_centred = basis is None and self.graph.kind != "identity"
         self.penalty = as_penalty(penalty)
+        if not isinstance(self.penalty, L2 | L1):
+            raise ArgumentError(
+                f"penalty is {self.penalty.name!r}",
+                "'l2' or 'l1' for least squares",
+                "RankSVM(loss='squared') takes the elastic net.",
+            )
         self.coef_is_weights = self.penalty.coef_is_weights
         self.keep_items(X)
         if not self.coef_is_weights:

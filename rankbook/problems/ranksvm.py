@@ -37,6 +37,7 @@ from .plackett_luce import PlackettLuce
 from .scale import kernel_scatter
 from .signs import as_signs, nearest
 from .smooth_losses import Logistic, PairLoss, SmoothPairLoss
+from .sparse_bounds import ElasticNet
 
 # %% ../../nbs/problems/ranksvm.ipynb #ls02
 LossName = Literal["hinge", "squared", "logistic", "plackett-luce"]
@@ -87,9 +88,11 @@ class RankSVMProblem(Tabled, KernelMap):
         turns preferences of scores or survival times into orders.
     kernel, gamma : Kernel, str or callable, and float, optional
         A :class:`rankbook.kernels.kernel.Kernel`, or its name and gamma; gamma=None means 1/d.
-    penalty : {"l2", "l1"}, default "l2"
+    penalty : {"l2", "l1", "elastic-net"} or ElasticNet, default "l2"
         "l2" is lam/2 |f|^2. "l1" is lam |w|_1 for f(x) = w'x (linear kernel only), where the
-        coefficients are w; see :mod:`rankbook.problems.losses`.
+        coefficients are w; see :mod:`rankbook.problems.losses`. "elastic-net" is lam (|w|_1 / 2 +
+        |w|^2 / 4) for a smooth loss; :class:`rankbook.problems.sparse_bounds.ElasticNet` takes
+        another share of the two.
     loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
         Loss of a preference of weight c whose score difference d falls short of its margin by t:
         c max(0, t) for "hinge", c max(0, t)^2 for "squared", c log(1 + exp(-d)) for "logistic". For
@@ -103,7 +106,7 @@ class RankSVMProblem(Tabled, KernelMap):
     signs : array-like of shape (d,), optional
         Sign constraints for a linear kernel, with entries -1, 0 and +1. The weight of a feature
         with +1 is at least 0, with -1 at most 0; see :mod:`rankbook.problems.signs`. The
-        coefficients are then the weights, for either penalty. All zeros are equivalent to None.
+        coefficients are then the weights, for every penalty. All zeros are equivalent to None.
 
     Attributes
     ----------
@@ -136,7 +139,7 @@ class RankSVMProblem(Tabled, KernelMap):
         prefs: Preferences | Orders,
         kernel: Kernel | KernelLike = "rbf",
         gamma: float | None = None,
-        penalty: Literal["l2", "l1"] | L2 | L1 = "l2",
+        penalty: Literal["l2", "l1", "elastic-net"] | L2 | L1 | ElasticNet = "l2",
         loss: LossLike = "hinge",
         copy: bool = True,
         signs: ArrayLike | None = None,
@@ -154,15 +157,13 @@ class RankSVMProblem(Tabled, KernelMap):
             raise ArgumentError(
                 f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items", "equal numbers"
             )
-        if self.penalty.coef_is_weights and self.loss.name not in self.penalty.losses:
-            raise ArgumentError(
-                f"penalty is 'l1' and loss is {self.loss.name!r}",
-                "penalty='l2', or loss='hinge' or 'squared'",
-            )
-        if self.penalty.coef_is_weights and not prefs.has_positive_margins:
+        sparse, name = self.penalty.coef_is_weights, self.penalty.name
+        if sparse and (takes := self.penalty.takes(self.loss)) is not True:
+            raise ArgumentError(f"penalty is {name!r} and loss is {self.loss.name!r}", takes)
+        if sparse and self.loss.derivative is not None and not prefs.has_positive_margins:
             raise ArgumentError(
                 f"prefs has a margin of {prefs.margin.min():g}",
-                "positive margins for the penalty 'l1'",
+                f"positive margins for the penalty {name!r}",
             )
         require_square(X, self.kernel)
         self.keep_items(X, as_flag("copy", copy))
@@ -223,7 +224,7 @@ class RankSVMProblem(Tabled, KernelMap):
     def lam_max(self) -> float:
         """The lambda above which every preference is short of its margin.
 
-        For the L1 penalty it is the lambda above which w = 0. It is 0 if the value is a rounding
+        For a sparse penalty it is the lambda above which w = 0. It is 0 if the value is a rounding
         error, and infinite for a smooth loss with the L2 penalty, because the solution then changes
         at every lambda.
         """

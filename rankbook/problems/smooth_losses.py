@@ -171,6 +171,18 @@ class PairSums(TargetLoss):
         value, t = self.rule.value, self.shortfall(scores)
         return float(self.weight @ (value(t + 2 * e) + value(t - 2 * e) - 2 * value(t)))
 
+    @property
+    def lowest(self):
+        """Minus the conjugate at 0, the infimum of the loss."""
+        return float(-self.weight @ np.asarray(self.rule.conjugate(np.zeros(self.weight.size))))
+
+    def bend(self, scores):
+        """The sum of exp(t) for the logistic loss of shortfalls t; infinite for other losses."""
+        if type(self.rule) is not Logistic:
+            return np.inf
+        with np.errstate(over="ignore"):
+            return float(self.weight @ np.exp(self.shortfall(scores)))
+
 
 def second_derivative(rule, t):
     """The second derivative (m,) of a :class:`PairLoss`, by differences if it defines none."""

@@ -11,7 +11,6 @@ import numpy as np
 from ..kernels.kernel import Kernel
 from ..preferences.graph import Preferences
 from ..problems.label_ranking import LabelRankRLSProblem, LabelRankSVMProblem
-from ..problems.losses import PENALTIES
 from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem
 from ..problems.rayleigh import RayleighProblem
@@ -333,17 +332,21 @@ class Variant:
 VARIANTS = [
     *(
         Variant("RankSVMProblem", (("loss", loss), ("penalty", penalty)))
-        for penalty in PENALTIES
+        for penalty in ("l2", "l1")
         for loss in HINGES
     ),
     *(
         Variant("RankSVMProblem", (("loss", loss), ("penalty", penalty), ("signed", True)))
-        for penalty in PENALTIES
+        for penalty in ("l2", "l1")
         for loss in HINGES
     ),
     *(Variant("LabelRankSVMProblem", (("loss", loss),)) for loss in HINGES),
-    Variant("RankSVMProblem", (("loss", "logistic"), ("penalty", "l2"))),
-    Variant("RankSVMProblem", (("loss", "logistic"), ("penalty", "l2"), ("signed", True))),
+    Variant("RankSVMProblem", (("loss", "squared"), ("penalty", "elastic-net"))),
+    *(
+        Variant("RankSVMProblem", (("loss", "logistic"), ("penalty", penalty), *signed))
+        for penalty in ("l2", "l1", "elastic-net")
+        for signed in ((), (("signed", True),))
+    ),
     Variant("LabelRankSVMProblem", (("loss", "logistic"),)),
     Variant("SVMProblem"),
     Variant("MulticlassSVMProblem"),

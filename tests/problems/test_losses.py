@@ -187,7 +187,7 @@ def test_copies_are_read_only_too(again):
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("lam", [-1.0, np.nan, np.inf, "1", None])
 def test_a_certificate_asks_for_a_lambda(penalty, lam):
-    problem = rb.RankSVMProblem(X, PREFS, kernel="linear", penalty=penalty)
+    problem = rb.RankSVMProblem(X, PREFS, kernel="linear", penalty=penalty, loss="squared")
     with pytest.raises((TypeError, ValueError), match="^lam is"):
         problem.certificate(lam, np.zeros(problem.n_coef))
 
