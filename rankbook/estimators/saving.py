@@ -63,7 +63,13 @@ PATHS = {
     kind.form: kind
     for kind in (RegularizationPath, LabelPath, SpectralPath, WeightPath, ManifoldPath)
 }
-SOLVERS = ("epsilon", "homotopy", "newton", "simplex")  # solvers of rankbook that restore a path
+SOLVERS = (
+    "epsilon",
+    "homotopy",
+    "newton",
+    "simplex",
+    "sparse",
+)  # solvers of rankbook that restore a path
 
 
 def _linear_function(weights):

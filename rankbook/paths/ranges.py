@@ -60,14 +60,19 @@ class RangeAnswer:
 
         The gap at ``self.lam`` must be at most eps.
         """
-        low, high = np.log(self.lam) - 60, np.log(self.lam)
-        if self.relative_gap(problem, np.exp(low)) <= eps:
-            return float(np.exp(low))
-        for _ in range(60):
-            middle = (low + high) / 2
-            served = self.relative_gap(problem, np.exp(middle)) <= eps
-            low, high = (low, middle) if served else (middle, high)
-        return float(np.exp(high))
+        return lowest_lam(self, problem, eps)
+
+
+def lowest_lam(answer, problem, eps):
+    """The smallest lambda at which an answer has a relative gap of at most eps, by bisection."""
+    low, high = np.log(answer.lam) - 60, np.log(answer.lam)
+    if answer.relative_gap(problem, np.exp(low)) <= eps:
+        return float(np.exp(low))
+    for _ in range(60):
+        middle = (low + high) / 2
+        served = answer.relative_gap(problem, np.exp(middle)) <= eps
+        low, high = (low, middle) if served else (middle, high)
+    return float(np.exp(high))
 
 
 def answer_of(problem, lam, coef, width=0.0):
@@ -102,10 +107,11 @@ def first_slopes(problem):
 def lam_unit(problem):
     """The unit of lambda for the ends of paths.
 
-    For the hinge and the squared hinge it is `lam_max` of the hinge. For other smooth losses it is
+    For the hinge and the squared hinge it is `lam_max` of the hinge, and for sparse penalties
+    `lam_max`. For other smooth losses it is
     g'Kg / L(0) at f = 0. It is 0 if f = 0 is the solution for every lambda. O(n d), or O(n^2).
     """
-    if problem.loss.derivative is not None:
+    if problem.loss.derivative is not None or problem.penalty.coef_is_weights:
         return problem.penalty.lam_max(problem)
     sums, _, square = first_slopes(problem)
     return square / (abs(sums.loss) or 1.0)
@@ -127,7 +133,17 @@ def first_lam(problem, eps):
 
 
 # %% ../../nbs/paths/ranges.ipynb #rg012
-def ranges(problem, top, lam_min, eps, solve_at, last=None, watch=lambda count, lam: None):
+def ranges(  # noqa: PLR0913 -- how far to go is part of the question
+    problem,
+    top,
+    lam_min,
+    eps,
+    solve_at,
+    last=None,
+    watch=lambda count, lam: None,
+    reach=0.9,
+    enough=lambda answer: False,
+):
     """Solutions at decreasing lambdas, and the ends of their ranges.
 
     The first range begins at `top`. This is the first lambda of a path, or the end of the range of
@@ -143,6 +159,11 @@ def ranges(problem, top, lam_min, eps, solve_at, last=None, watch=lambda count, 
     last : RangeAnswer, optional
     watch : callable, optional
         Called with the number of solves and a text with the last lambda.
+    reach : float, default 0.9
+        How far below the last end the next lambda is, as a power of the ratio of the last
+        lambda's range. At 0 it is the end.
+    enough : callable, optional
+        Whether the path ends with an answer.
 
     Returns
     -------
@@ -156,7 +177,7 @@ def ranges(problem, top, lam_min, eps, solve_at, last=None, watch=lambda count, 
     for count in range(1, most + 1):
         if ends[-1] <= lam_min:
             return done, np.array(ends)
-        lam = ahead.pop() if ahead else max(lam_min, ends[-1] * (ends[-1] / last.lam) ** 0.9)
+        lam = ahead.pop() if ahead else max(lam_min, ends[-1] * (ends[-1] / last.lam) ** reach)
         if lam > ends[-1]:  # this lambda already lies within a range
             continue
         answer, close = solve_at(lam, last), ends[-1] / (1 + eps / 2)
@@ -166,6 +187,8 @@ def ranges(problem, top, lam_min, eps, solve_at, last=None, watch=lambda count, 
             if low >= ends[-1] * (1 - eps / 100):
                 return done, np.array(ends)
             done, ends, last = [*done, answer], [*ends, low], answer
+            if enough(answer):
+                return done, np.array(ends)
         elif last and lam < close:  # the solution is not valid up to the last end
             ahead += [lam, max(close, np.sqrt(lam * ends[-1]))]
         else:
@@ -205,24 +228,28 @@ class RangePath(SolutionPath):
     Stores the weights or coefficients of each solution, 8 d T or 8 n T bytes.
     """
 
-    exact = False
+    exact, reach = False, 0.9
 
-    def __init__(self, problem, answers, ends, eps, lam_min, follower):
+    def __init__(self, problem, answers, ends, eps, lam_min, follower, status=None):  # noqa: PLR0913
         self.answers, self.ends, self.tol = tuple(answers), as_read_only(ends), eps
         self.follower = follower  # the solver that `resume` calls
         self.lams = as_read_only(np.array([answer.lam for answer in answers]))
-        status = Status.LAM_MIN if ends[-1] <= lam_min else Status.NUMERICAL
+        if status is None:
+            status = Status.LAM_MIN if ends[-1] <= lam_min else Status.NUMERICAL
         info = dict(solves=len(answers), eps=eps)
         super().__init__(problem, ends[:-1], status, float(ends[-1]), info)
+
+    def answer_at(self, lam):
+        """The answer whose range contains lam. O(log T)."""
+        lam = in_domain(self, lam)
+        return self.answers[int(np.searchsorted(-self.ends[1:-1], -lam, side="right"))]
 
     def read(self, lam):
         """Weights (d,) or coefficients (n,) of the solution whose range contains lam, and its dual.
 
         The dual is a :class:`rankbook.problems.certificate.SmoothedDual`, None for smooth losses.
         """
-        lam = in_domain(self, lam)
-        number = int(np.searchsorted(-self.ends[1:-1], -lam, side="right"))
-        answer = self.answers[number]
+        answer = self.answer_at(lam := in_domain(self, lam))
         position = min(1.0, self.ends[0] / lam) * answer.coef
         return self.problem.answer(position) | dict(dual=self.problem.loss.dual(answer.width))
 
@@ -244,9 +271,9 @@ class RangePath(SolutionPath):
         problem, eps, lam_min, last = self.problem, self.tol, float(lam_min), self.answers[-1]
         top = max(lam_min, last.lowest(problem, eps))  # the end of the last range
         solve_at = self.follower.solver_at(problem, eps)
-        answers, ends = ranges(problem, top, lam_min, eps, solve_at, last)
+        answers, ends = ranges(problem, top, lam_min, eps, solve_at, last, reach=self.reach)
         ends = np.concatenate([self.ends[:-1], ends])
-        longer = RangePath(problem, (*self.answers, *answers), ends, eps, lam_min, self.follower)
+        longer = type(self)(problem, (*self.answers, *answers), ends, eps, lam_min, self.follower)
         longer.solver = self.solver
         return longer
 

@@ -258,6 +258,22 @@ def choice_curvature(v, facts):
 
 
 @njit
+def choice_columns(item, V, out, facts):
+    """Add the Hessian with respect to the scores, times each row of V (k, n), to `out` (k, n).
+
+    `item` (N,) is the item of each place; see :func:`add_curvature`. O(N k).
+    """
+    v, product, mean = np.empty(item.size), np.empty(item.size), np.empty(item.size)
+    last = facts[-1].size - 1
+    for j in range(V.shape[0]):
+        for i in range(item.size):
+            v[i] = V[j, item[i]]
+        add_curvature(product, v, mean, 0, last, facts)
+        for i in range(item.size):
+            out[j, item[i]] += product[i]
+
+
+@njit
 def choice_matrix(item, n, facts):
     """Compute the Hessian of the loss with respect to the scores of n items, (n, n).
 

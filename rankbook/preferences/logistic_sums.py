@@ -732,7 +732,7 @@ class CountedLogistic(CountedPairs):
     def __init__(self, prefs):
         super().__init__(LOGISTIC, prefs)
 
-    def bend(self, scores):
+    def bend(self, scores, bands):
         """The sum of exp(-d) over the preferences, for score differences d; may overflow. O(n)."""
         s = np.asarray(scores, dtype=np.float64)[self.order]
         first, sizes = self.queries[:-1], np.diff(self.queries)

@@ -116,14 +116,20 @@ class TargetLoss:
     ----------
     has_matrix : bool
         Whether ``curvature_matrix(bands)`` returns the second derivative as a dense matrix (n, n).
+    takes_sparse : bool
+        Whether ``curvature_columns(bands, V)`` takes a CSC matrix V, and returns one.
     lowest : float
         The infimum of the loss over all scores, or a lower bound.
     """
 
-    has_matrix, lowest = False, 0.0
+    has_matrix = takes_sparse = False
+    lowest = 0.0
 
-    def bend(self, scores):
-        """The curvature E of :mod:`rankbook.problems.sparse_bounds`; infinite if not known."""
+    def bend(self, scores, bands):
+        """The curvature E of :mod:`rankbook.problems.sparse_bounds`; infinite if not known.
+
+        It is taken at scores (n,) whose :class:`Sums` have these bands.
+        """
         return np.inf
 
     def curvature_columns(self, bands, V):
@@ -473,8 +479,20 @@ def compares(part):
 
 
 # %% ../../nbs/preferences/sums.ipynb #c015
+def graph_laplacian(better, worse, weight, n):
+    """The matrix (n, n) of the sum of c (v_i - v_j)^2 over pairs with weights c (m,), CSR."""
+    from scipy.sparse import csr_array
+
+    bent = weight != 0
+    i, j, c = better[bent], worse[bent], weight[bent]
+    rows, columns = np.r_[i, j, i, j], np.r_[i, j, j, i]
+    return csr_array((np.r_[c, c, -c, -c], (rows, columns)), shape=(n, n))
+
+
 class ListedLoss(TargetLoss):
     """Loss of any preferences, pair by pair. O(m + n) time and memory for each method."""
+
+    takes_sparse = True
 
     def __init__(self, prefs):
         self.prefs = prefs
@@ -505,6 +523,11 @@ class ListedLoss(TargetLoss):
         It is taken at the scores whose :class:`Sums` have these bands.
         """
         return self.prefs.rmatvec(bands[0] * self.prefs.matvec(v))
+
+    def curvature_columns(self, bands, V):
+        """Multiply the second derivative of the loss by the columns of V (n, k), maybe sparse."""
+        prefs = self.prefs
+        return graph_laplacian(prefs.better, prefs.worse, bands[0], prefs.n_items) @ V
 
     def full_score_gradient(self):
         """Compute P' c, the score gradient (n,) with a = c, and 0 for margins <= 0."""
@@ -573,9 +596,9 @@ class SummedLoss(TargetLoss):
         """Bound the loss minus its tangent if each score changes by up to e."""
         return sum(part.excess(scores, e) for part in self.parts)
 
-    def bend(self, scores):
+    def bend(self, scores, bands):
         """The sum of the curvatures E of the parts."""
-        return sum(part.bend(scores) for part in self.parts)
+        return sum(part.bend(scores, band) for part, band in zip(self.parts, bands))
 
 
 # %% ../../nbs/preferences/sums.ipynb #c016

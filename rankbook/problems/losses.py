@@ -221,7 +221,7 @@ class Loss:
 
     def bend(self, problem, f, sums):
         """The curvature E of equation (3) of :mod:`rankbook.problems.sparse_bounds` at f (n,)."""
-        return problem.summed.bend(f)
+        return problem.summed.bend(f, sums.bands)
 
 
 # %% ../../nbs/problems/losses.ipynb #d002

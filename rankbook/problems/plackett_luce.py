@@ -73,6 +73,15 @@ class ChoiceSums(TargetLoss):
 
         return self._by_item(choice_curvature(v[self.item], bands))
 
+    def curvature_columns(self, bands, V):
+        """The Hessian at the scores of these bands, times the columns of V (n, k)."""
+        from ..preferences.choices import choice_columns
+
+        rows = np.ascontiguousarray(V.T, dtype=np.float64)
+        out = np.zeros_like(rows)
+        choice_columns(self.item, rows, out, bands)
+        return out.T
+
     def curvature_matrix(self, bands):
         """The Hessian (n, n), dense."""
         from ..preferences.choices import choice_matrix
@@ -106,11 +115,11 @@ class ChoiceSums(TargetLoss):
             bound[busy] += total[busy] * less / count[busy]
         return float(bound.sum())
 
-    def bend(self, scores):
+    def bend(self, scores, bands):
         """The curvature E of :mod:`rankbook.problems.sparse_bounds`; may be infinite. O(N)."""
         from ..preferences.choices import choice_bend
 
-        found = float(choice_bend(self.evaluate(scores, None).bands))
+        found = float(choice_bend(bands))
         return found if np.isfinite(found) else np.inf
 
     def excess(self, scores, e):

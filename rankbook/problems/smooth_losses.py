@@ -12,7 +12,13 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..preferences.graph import item_sums
-from ..preferences.sums import Sums, TargetLoss, has_large_query, loss_of
+from ..preferences.sums import (
+    Sums,
+    TargetLoss,
+    graph_laplacian,
+    has_large_query,
+    loss_of,
+)
 from .losses import Loss, require_array, require_graph
 
 
@@ -122,7 +128,7 @@ class PairSums(TargetLoss):
     O(m + n) time for each method, and about 60 m bytes.
     """
 
-    has_matrix = True
+    has_matrix = takes_sparse = True
 
     def __init__(self, rule, prefs):
         self.rule, self.n_items = rule, prefs.n_items
@@ -157,6 +163,10 @@ class PairSums(TargetLoss):
         """The Hessian at the scores of these bands, times v (n,)."""
         return self._items(bands[0] * (v[self.better] - v[self.worse]))
 
+    def curvature_columns(self, bands, V):
+        """The Hessian at the scores of these bands, times the columns of V (n, k), maybe sparse."""
+        return graph_laplacian(self.better, self.worse, bands[0], self.n_items) @ V
+
     def curvature_matrix(self, bands):
         """The Hessian (n, n), dense."""
         from scipy.sparse import coo_array
@@ -176,7 +186,7 @@ class PairSums(TargetLoss):
         """Minus the conjugate at 0, the infimum of the loss."""
         return float(-self.weight @ np.asarray(self.rule.conjugate(np.zeros(self.weight.size))))
 
-    def bend(self, scores):
+    def bend(self, scores, bands):
         """The sum of exp(t) for the logistic loss of shortfalls t; infinite for other losses."""
         if type(self.rule) is not Logistic:
             return np.inf

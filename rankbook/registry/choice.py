@@ -836,7 +836,9 @@ def compare_solvers(
         )
     if problem.penalty.coef_is_weights:
         raise ArgumentError(
-            f"problem has the penalty 'l1', which the solver {l1_solver(problem)!r} solves", "'l2'"
+            f"problem has the penalty {problem.penalty.name!r}, which the solver "
+            f"{l1_solver(problem)!r} solves",
+            "'l2'",
         )
     provides = as_choice("provides", provides, ("solve", "path"))
     lam = None if lam is None else as_positive("lam", lam)
@@ -859,10 +861,22 @@ HOUR, LONGEST = 3600.0, 30 * 24 * 3600.0  # seconds: above LONGEST an error
 LONG, TIMES = 60.0, 5.0  # seconds that exact paths may always take, and how much slower they may be
 
 
+ENTRIES = 1e7  # preferences and entries of the items, which each event of "homotopy" visits
+
+
 def l1_solver(problem):
-    """The solver of a problem with the L1 penalty: "simplex" for the hinge, else "homotopy"."""
-    hinge = is_kind(problem, "RankSVMProblem") and not problem.loss.is_smooth
-    return "simplex" if hinge else "homotopy"
+    """The solver of a problem with a sparse penalty.
+
+    It is "simplex" for the hinge, "homotopy" for least squares, and for the squared hinge up to
+    ENTRIES numbers that an event visits; else "sparse".
+    """
+    if not is_kind(problem, "RankSVMProblem"):
+        return "homotopy"
+    if not problem.loss.is_smooth:
+        return "simplex"
+    is_exact = problem.penalty.l1_ratio == 1 and problem.loss.name == "squared"
+    entries = problem.n_preferences + problem.n_items * problem.X.shape[1]
+    return "homotopy" if is_exact and entries <= ENTRIES else "sparse"
 
 
 def advice_for(problem, provides="solve"):
@@ -1008,7 +1022,8 @@ def choose_solver(
     Returns
     -------
     Solver
-        With the L1 penalty "simplex" for the hinge and "homotopy" for squares. For RankRLS
+        With the L1 penalty "simplex" for the hinge, "homotopy" for squares, and "sparse" for other
+        smooth losses, for large problems and for the elastic net. For RankRLS
         "sparse-rls" with a basis and "rls" without, "kronecker" on labels; "rayleigh" for the
         Rayleigh coefficient. For a ranking SVM and one lambda what :func:`compare_solvers` expects
         to be the quickest, and for paths :func:`follower_of`; "path" for those of support vector

@@ -117,7 +117,7 @@ def test_a_path_repeats_itself_and_survives_a_pickle(name):
 
 FLOAT32, CSR = "takes the storage float64, not float32", "takes the storage float64, not csr"
 L1 = "takes the penalty l2, not l1, which rankbook's own solvers qp and simplex take"
-L1_SQUARED = "which rankbook's own solvers homotopy and qp take"
+L1_SQUARED = "which rankbook's own solvers homotopy and qp and sparse take"
 REFUSED = [  # a solver, options of the problem, and what is said
     ("ascent", {}, "not linear"),
     ("coordinate", dict(kernel="rbf"), "not rbf"),
