@@ -38,6 +38,7 @@ from ..problems.ranksvm import (
 )
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
+from ..problems.sparse_bounds import ElasticNet
 from ..registry.choice import (
     FROM,
     MANY,
@@ -151,8 +152,10 @@ class RankSVM(Ranker):
     solver : str, type or instance, default "auto"
         "auto" takes the solver that :func:`rankbook.compare_solvers` predicts to be the fastest. A
         pair of a name and a dict is a solver with options, such as ("path", dict(max_events=50)).
-    penalty : {"l2", "l1"}, default "l2"
-        "l1" replaces lam/2 |f|^2 by lam |w|_1 and selects features. It requires a linear kernel.
+    penalty : {"l2", "l1", "elastic-net"}, default "l2"
+        "l1" replaces lam/2 |f|^2 by lam |w|_1 and selects features. "elastic-net" replaces it by
+        lam (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2) for a loss other than the hinge. Both require
+        a linear kernel, and features in comparable units; see :doc:`/guides/feature_selection`.
     loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
         Loss of a preference of weight c whose score difference d falls short of its margin by t: c
         max(0, t) for "hinge", c max(0, t)^2 for "squared", c log(1 + exp(-d)) for "logistic".
@@ -175,6 +178,8 @@ class RankSVM(Ranker):
         mean square s: pair_lam/2 |s theta|^2, or pair_lam |s theta|_1 for "l1". By default, the
         effect s theta is penalised like a typical difference of scores, see
         :mod:`rankbook.problems.pair_features`.
+    l1_ratio : float, default 0.5
+        Share of the L1 norm in the elastic net, above 0 and at most 1; other penalties ignore it.
 
     Attributes
     ----------
@@ -205,7 +210,12 @@ class RankSVM(Ranker):
 
     takes = ("sparse", "float32", "orders", "pair features")
     lam_: float
-    checks = dict(graph=one_of("full", "star"), lam=number_or_scale, pair_lam=or_none(as_positive))
+    checks = dict(
+        graph=one_of("full", "star"),
+        lam=number_or_scale,
+        pair_lam=or_none(as_positive),
+        l1_ratio=lambda _, value: ElasticNet(value),
+    )
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
         self,
@@ -216,13 +226,14 @@ class RankSVM(Ranker):
         solver: SolverLike = "auto",
         degree: int = 3,
         coef0: float = 1.0,
-        penalty: Literal["l2", "l1"] = "l2",
+        penalty: Literal["l2", "l1", "elastic-net"] = "l2",
         loss: LossLike = "hinge",
         approximate_kernel: int | Literal["auto"] | None = None,
         progress: bool = False,
         query_weight: Literal["equal"] | ArrayLike | None = None,
         signs: ArrayLike | dict[str, int] | None = None,
         pair_lam: float | None = None,
+        l1_ratio: float = 0.5,
     ) -> None:
         self.lam = lam
         self.kernel = kernel
@@ -238,6 +249,7 @@ class RankSVM(Ranker):
         self.query_weight = query_weight
         self.signs = signs
         self.pair_lam = pair_lam
+        self.l1_ratio = l1_ratio
 
     @keeping_features
     def fit(
@@ -343,13 +355,19 @@ class RankSVM(Ranker):
         Also returns the extended items, None without pair features, and the kernel of the items.
         """
         kernel, signs = self._kernel(self.gamma), feature_signs(self, X)
-        options = dict(penalty=self.penalty, loss=self.loss)
+        is_net = self.penalty == "elastic-net"
+        penalty = ElasticNet(self.l1_ratio) if is_net else self.penalty
+        options = dict(penalty=penalty, loss=self.loss)
         if (u := getattr(prefs, "pair_features", None)) is None:
             problem = RankSVMProblem(X, prefs, kernel, signs=signs, **options)
             return problem, self.lam, None, kernel
         between = prefs.without_pair_features()
         alone = RankSVMProblem(X, between, kernel, signs=signs, **options)
         lam, power = lam_for(alone, self.lam), 1.0 if alone.penalty.coef_is_weights else 0.5
+        if is_net and self.pair_lam is not None:
+            raise ArgumentError(
+                f"pair_lam is {self.pair_lam!r} and penalty is 'elastic-net'", "pair_lam=None"
+            )
         if self.pair_lam is None:
             size = typical_distance(alone)
         else:
@@ -530,11 +548,12 @@ class RankSVMCV(Ranker):
 
     Parameters
     ----------
-    kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs
+    kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs, l1_ratio
         As in :class:`rankbook.RankSVM`. "auto" takes a solver that computes paths. The curve is
-        exact, except with "epsilon" and "newton", whose solutions have a certified relative gap up
-        to 1e-3. "auto" takes one of them for the hinge if exact paths of all folds are predicted to
-        take over a minute and five times as long; `path_solver_` and ``curve_.exact`` tell.
+        exact, except with "epsilon", "newton" and "sparse", whose solutions have a certified
+        relative gap up to 1e-3. "auto" takes one of the first two for the hinge if exact paths of all
+        folds are predicted to take over a minute and five times as long; `path_solver_` and
+        ``curve_.exact`` tell. The paths of "sparse" end where they explain 0.9 of the loss.
         There is no `pair_lam`: lambda changes for all weights together along a path.
     gamma : float, None or array-like of float
         Kernel parameter, or several values, of which the one with the best curve is chosen, and of
@@ -632,6 +651,7 @@ class RankSVMCV(Ranker):
         graph=one_of("full", "star"),
         rule=one_of("widest", "largest", "one_se"),
         metric=lambda _, value: curve_metric(value, known=METRICS[:-1]),
+        l1_ratio=lambda _, value: ElasticNet(value),
     )
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
@@ -642,7 +662,7 @@ class RankSVMCV(Ranker):
         solver: SolverLike = "auto",
         degree: int = 3,
         coef0: float = 1.0,
-        penalty: Literal["l2", "l1"] = "l2",
+        penalty: Literal["l2", "l1", "elastic-net"] = "l2",
         cv: Folds = 5,
         rule: Literal["widest", "largest", "one_se"] = "widest",
         metric: str = "disagreement",
@@ -655,6 +675,7 @@ class RankSVMCV(Ranker):
         fold_by: Literal["item", "pair", "group", "order"] = "item",
         query_weight: Literal["equal"] | ArrayLike | None = None,
         signs: ArrayLike | dict[str, int] | None = None,
+        l1_ratio: float = 0.5,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -675,6 +696,7 @@ class RankSVMCV(Ranker):
         self.fold_by = fold_by
         self.query_weight = query_weight
         self.signs = signs
+        self.l1_ratio = l1_ratio
 
     @keeping_features
     def fit(

@@ -58,9 +58,8 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
             "--sign is given and --kernel is 'poly'; expected no value, or --kernel linear.",
         ),
         (
-            [*FIT, "--penalty", "l1", "--kernel", "linear", "--loss", "logistic"],
-            "--penalty is 'l1' and --loss is 'logistic'; expected --penalty l2, or --loss hinge or "
-            "squared.",
+            [*FIT, "--penalty", "elastic-net", "--kernel", "linear"],
+            "--penalty is 'elastic-net' and --loss is 'hinge'; expected",
         ),
         (
             [*FIT, "--kernel", "linear", "--gamma", "1"],

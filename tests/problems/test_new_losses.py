@@ -219,9 +219,11 @@ def test_no_new_loss_takes_the_name_of_another():
     assert as_loss(Hinge()) == Hinge()
 
 
-def test_the_l1_penalty_takes_only_losses_that_it_certifies():
-    with pytest.raises(ValueError, match="penalty is 'l1' and loss is 'rounded'"):
-        rb.RankSVMProblem(X, PREFS, kernel="linear", penalty="l1", loss=Rounded())
+@pytest.mark.parametrize("penalty", ["l1", "elastic-net"])
+def test_sparse_penalties_take_only_losses_that_they_certify(penalty):
+    kinked = type("Kinked", (Rounded,), dict(is_smooth=False))()
+    with pytest.raises(ValueError, match=f"penalty is '{penalty}' and loss is 'rounded'"):
+        rb.RankSVMProblem(X, PREFS, kernel="linear", penalty=penalty, loss=kinked)
 
 
 FIRST_FIT = """

@@ -456,8 +456,8 @@ def test_the_default_lambda_of_pairs_is_that_of_the_logistic_loss():
     [
         (lambda X, o: rb.RankSVM(kernel="linear").fit(X, o), "loss='plackett-luce' takes orders"),
         (
-            lambda X, o: rb.RankSVM(kernel="linear", loss="plackett-luce", penalty="l1").fit(X, o),
-            "penalty is 'l1' and loss is 'plackett-luce'",
+            lambda X, o: rb.RankSVM(loss="plackett-luce", penalty="l1").fit(X, o),
+            "penalty is 'l1' and kernel is 'rbf'",
         ),
         (
             lambda X, o: rb.RankSVM(loss="plackett-luce").fit(X, rb.Preferences([0], [1], 60)),

@@ -94,7 +94,9 @@ C = opt.option(
     "-c",
     "--c",
 )
-Penalty = opt.option(str, "Penalty: l2 (default), or l1 (linear kernel only).", values="l1 l2")
+Penalty = opt.option(
+    str, "Penalty: l2 (default), l1 or elastic-net (linear kernel).", values="l1 l2 elastic-net"
+)
 Signs = opt.option(
     list[str],
     "Monotonicity constraint for a linear kernel. NAME=+1: the score never decreases when the"

@@ -186,9 +186,10 @@ class SparseSolver(Solver):
         solution of a path.
     eps : float, default 1e-3
         For a path: the largest relative gap at every lambda.
-    deviance : float, default 0.999
+    deviance : float, default 0.9
         For a path: the share of the loss at w = 0 above its lowest value at which the path ends if
-        a solution explains it. 1.0 for no such end.
+        a solution explains it; 1.0 for no such end. With more features than items a path to 0.99
+        may take minutes.
     progress : bool, default False
         Whether to show a bar over the solutions of a path.
 
@@ -221,7 +222,7 @@ class SparseSolver(Solver):
     )
     reference = "Friedman, Hastie and Tibshirani (2010); Tibshirani et al. (2012); this package"
 
-    def __init__(self, tol=None, eps=1e-3, deviance=0.999, progress=False):
+    def __init__(self, tol=None, eps=1e-3, deviance=0.9, progress=False):
         self.tol = Solver.tol if tol is None else as_positive("tol", tol)
         self.precise = PRECISE if tol is None else self.tol
         self.eps, self.deviance = as_positive("eps", eps), as_positive("deviance", deviance)
