@@ -436,17 +436,17 @@ def as_vector(name, value, size=None, *, minimum=None, strict=False):
     return v
 
 
-def as_positive(name, value, *, zero=False):
-    """Return `value` as a finite float > 0, or >= 0 with ``zero=True``."""
+def as_positive(name, value, *, zero=False, most=np.inf):
+    """Return `value` as a finite float > 0, or >= 0 with ``zero=True``, and at most `most`."""
     wrong = bool | np.bool_ | str | bytes | list | tuple | np.complexfloating
     try:
         x = np.nan if isinstance(value, wrong) or np.ndim(value) != 0 else float(value)
     except (TypeError, ValueError, OverflowError):
         x = np.nan
-    if not np.isfinite(x) or x < 0 or (x == 0 and not zero):
-        raise ArgumentError(
-            f"{name} is {describe_value(value)}", f"a finite number {'>=' if zero else '>'} 0"
-        )
+    if not np.isfinite(x) or x < 0 or (x == 0 and not zero) or x > most:
+        expected = f"a finite number {'>=' if zero else '>'} 0"
+        expected += f", at most {most:g}" if most < np.inf else ""
+        raise ArgumentError(f"{name} is {describe_value(value)}", expected)
     return x
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -214,7 +214,7 @@ class RankSVM(Ranker):
         graph=one_of("full", "star"),
         lam=number_or_scale,
         pair_lam=or_none(as_positive),
-        l1_ratio=lambda _, value: ElasticNet(value),
+        l1_ratio=partial(as_positive, most=1),
     )
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks
@@ -651,7 +651,7 @@ class RankSVMCV(Ranker):
         graph=one_of("full", "star"),
         rule=one_of("widest", "largest", "one_se"),
         metric=lambda _, value: curve_metric(value, known=METRICS[:-1]),
-        l1_ratio=lambda _, value: ElasticNet(value),
+        l1_ratio=partial(as_positive, most=1),
     )
 
     def __init__(  # noqa: PLR0913 -- a parameter each, as scikit-learn asks

@@ -4,7 +4,7 @@
 
 # %% ../../nbs/problems/smooth_losses.ipynb #sm003
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
@@ -181,7 +181,7 @@ class PairSums(TargetLoss):
         value, t = self.rule.value, self.shortfall(scores)
         return float(self.weight @ (value(t + 2 * e) + value(t - 2 * e) - 2 * value(t)))
 
-    @property
+    @cached_property
     def lowest(self):
         """Minus the conjugate at 0, the infimum of the loss."""
         return float(-self.weight @ np.asarray(self.rule.conjugate(np.zeros(self.weight.size))))

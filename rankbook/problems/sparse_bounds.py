@@ -193,8 +193,7 @@ class ElasticNet:
     coef_is_weights = True
 
     def __post_init__(self):
-        if as_positive("l1_ratio", self.l1_ratio) > 1:
-            raise ArgumentError(f"l1_ratio is {self.l1_ratio!r}", "a number above 0, at most 1")
+        as_positive("l1_ratio", self.l1_ratio, most=1)
 
     def takes(self, loss):
         """True, or the losses that it takes, in words."""

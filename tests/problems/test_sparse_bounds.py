@@ -166,7 +166,7 @@ def test_a_loss_of_your_own_has_the_chord():
     ("call", "said"),
     [
         (lambda: ElasticNet(0), "^l1_ratio is 0"),
-        (lambda: ElasticNet(1.5), "^l1_ratio is 1.5; expected a number above 0, at most 1"),
+        (lambda: ElasticNet(1.5), "^l1_ratio is 1.5; expected a finite number > 0, at most 1"),
         (lambda: problem_of(CASES[0][0], "hinge", "elastic-net"), "^penalty is 'elastic-net' and"),
         (
             lambda: rb.RankSVMProblem(X, CASES[0][0], penalty=ElasticNet(), loss="logistic"),

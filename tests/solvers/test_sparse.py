@@ -224,7 +224,10 @@ def test_a_loss_of_your_own():
     ("call", "said"),
     [
         (lambda: SparseSolver(eps=0), "^eps is 0"),
-        (lambda: SparseSolver(deviance=1.5), "^deviance is 1.5; expected a number above 0"),
+        (
+            lambda: SparseSolver(deviance=1.5),
+            "^deviance is 1.5; expected a finite number > 0",
+        ),
         (
             lambda: rb.solve_path(problem_of("counted"), 1e9, "sparse"),
             "^lam_min is 1000000000.0, and lam_max",

@@ -225,10 +225,8 @@ class SparseSolver(Solver):
     def __init__(self, tol=None, eps=1e-3, deviance=0.9, progress=False):
         self.tol = Solver.tol if tol is None else as_positive("tol", tol)
         self.precise = PRECISE if tol is None else self.tol
-        self.eps, self.deviance = as_positive("eps", eps), as_positive("deviance", deviance)
+        self.eps, self.deviance = as_positive("eps", eps), as_positive("deviance", deviance, most=1)
         self.progress = progress
-        if self.deviance > 1:
-            raise ArgumentError(f"deviance is {deviance!r}", "a number above 0, at most 1")
 
     def solve(self, problem, lam):
         """The solution at one lam > 0."""

@@ -65,7 +65,7 @@ def settle(G, u, r, lam1, lam2):
         S = np.flatnonzero(u)
         if not S.size:
             return
-        K, us = G[np.ix_(S, S)], u[S]
+        K, us = G[S].take(S, axis=1), u[S]
         sign, diagonal = np.sign(us), K.diagonal().copy()
         A = K.copy()
         A[np.diag_indices(S.size)] += lam2 + RIDGE * diagonal
@@ -88,7 +88,9 @@ def settle(G, u, r, lam1, lam2):
             step = cut
         u[S] = np.where(us + step == 0, 0.0, us + step)
         u[S[crosses & (np.abs(u[S]) <= 1e-14 * np.abs(us))]] = 0.0
-        r -= G[: r.size, S] @ step
+        move = np.zeros(r.size)
+        move[S] = step
+        r -= G[: r.size, : r.size] @ move
         if not crosses.any():
             return
 
