@@ -1,6 +1,6 @@
 """Measure rankbook beside other packages, and print a table with ratios.
 
-    python -m benchmarks                        all of it: about ten minutes
+    python -m benchmarks                        all of it: about 15 minutes
     python -m benchmarks linear quality         some
     python -m benchmarks which --out which.csv  which method for which data: ten minutes more
     python -m benchmarks default                what the default lambda loses: three minutes
@@ -51,6 +51,7 @@ NAMES = {
     "blocks": "what a block, a solution and a scheduler cost: the numbers of a plan",
     "survival": "a survival SVM on censored times, beside scikit-survival",
     "cox": "Cox's model and orders, beside scikit-survival and lifelines",
+    "sparse_path": "L1 paths of many features, beside scikit-survival, skglm, celer and liblinear",
     "leaderboard": "competitors ranked from votes, beside arena-rank, evalica and choix",
     "overheads": "metrics, single precision and reading of text, beside other packages",
     "cold": "first calls, which compile, beside second ones",

@@ -104,6 +104,40 @@ def lasso(package):
     return job
 
 
+def sparse_cox(X, time, event, alphas, tol):
+    """Weights (k, d) of Cox's model with the L1 penalty for k penalties, largest first."""
+    from skglm.datafits import Cox
+    from skglm.penalties import L1
+    from skglm.solvers import ProxNewton
+
+    X, y = np.asfortranarray(X), np.column_stack([time, event]).astype(float)
+    solver = ProxNewton(fit_intercept=False, max_iter=200, tol=tol, warm_start=True)
+
+    def run():
+        w, found = np.zeros(X.shape[1]), []
+        for alpha in alphas:
+            start = w.copy(), X @ w
+            w = solver.solve(X, y, Cox(use_efron=False), L1(alpha), *start)[0]
+            found.append(-w)  # a score is higher for those who survive longer
+        return np.array(found)
+
+    return run
+
+
+def sparse_logistic(Z, y, lams, tol):
+    """Weights (k, d) of logistic regression with the L1 penalty for k lambdas, largest first."""
+    from celer import LogisticRegression
+
+    def run():
+        model = LogisticRegression(fit_intercept=False, warm_start=True, tol=tol, max_iter=200)
+        found = []
+        for lam in lams:
+            found.append(model.set_params(C=1 / lam).fit(Z, y).coef_.ravel().copy())
+        return np.array(found)
+
+    return run
+
+
 JOBS = {
     "arena_rank": arena_rank,
     "celer": lasso("celer"),
@@ -111,6 +145,8 @@ JOBS = {
     "evalica": evalica,
     "rlscore": rlscore,
     "skglm": lasso("skglm"),
+    "sparse_cox": sparse_cox,
+    "sparse_logistic": sparse_logistic,
 }
 
 

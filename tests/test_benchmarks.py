@@ -42,6 +42,7 @@ NAMES = [
     "blocks",
     "survival",
     "cox",
+    "sparse_path",
     "leaderboard",
     "overheads",
     "cold",

@@ -37,6 +37,16 @@ def follow_l1():
     RankSVMCV(kernel="linear", penalty="l1").fit(X, y)
 
 
+def follow_sparse():
+    """Choose lambda on sparse paths of smooth losses."""
+    from ..estimators.ranksvm import RankSVMCV
+
+    X, y, _ = example()
+    for loss in ("logistic", "plackett-luce"):
+        options = dict(kernel="linear", penalty="l1", loss=loss, lam_min_ratio=0.1)
+        RankSVMCV(**options, cv=2).fit(X, y)
+
+
 def follow_paths():
     """Choose lambda on exact paths by disagreement."""
     from ..estimators.ranksvm import RankSVMCV
@@ -94,6 +104,7 @@ STEPS = (
     fit_l1,
     minimise_losses,
     step_through_preferences,
+    follow_sparse,
     follow_graded_measures,
 )
 
