@@ -11,6 +11,8 @@ that ours proves with a gap of 1e-9, relative to the objective. A program gets i
 unless its name says another.
 """
 
+import warnings
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -124,7 +126,9 @@ def pairs(n, d, m):
 
         options = dict(penalty="l1", solver="liblinear", fit_intercept=False, random_state=0)
         model = lambda lam: LogisticRegression(C=1 / lam, tol=1e-4, **options)
-        return np.array([model(lam).fit(Z, turn).coef_[0] for lam in lams[:: COUNT // 10]])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # newer versions rename the penalty
+            return np.array([model(lam).fit(Z, turn).coef_[0] for lam in lams[:: COUNT // 10]])
 
     peers = {"liblinear, ten lambdas": liblinear}
     for tol in (1e-4, 1e-6):
