@@ -7,7 +7,7 @@ import numpy as np
 
 from ...base.jit import njit
 from ...base.numerics import cholesky_solver
-from ...kernels.items import dense
+from ...kernels.items import dense, matvec
 from ...problems.signs import nearest
 from ...problems.sparse_bounds import SparseBounds, origin_items
 
@@ -121,18 +121,17 @@ class Columns:
 
     def __init__(self, X):
         self.is_sparse = not isinstance(X, np.ndarray)
-        self.X = X.tocsc() if self.is_sparse else np.asfortranarray(X)
+        self.X = X.tocsc().astype(np.float64) if self.is_sparse else np.asfortranarray(X)
         self.shape = X.shape
 
     def take(self, index):
         """Columns (n, k), float64; CSC if the items are sparse."""
         part = self.X[:, index]
-        return part.astype(np.float64) if self.is_sparse else np.asfortranarray(part, np.float64)
+        return part if self.is_sparse else np.asfortranarray(part, np.float64)
 
     def products(self, g):
-        """X'g (d,)."""
-        g = g if self.X.dtype == np.float64 else g.astype(self.X.dtype)
-        return np.asarray(self.X.T @ g, dtype=np.float64)
+        """X'g (d,), in double precision."""
+        return matvec(self.X.T, g)
 
     def find_copies(self):
         """Whether each column (d,) is a copy of an earlier one.
