@@ -241,3 +241,38 @@ def test_a_loss_of_your_own():
 def test_errors(call, said):
     with pytest.raises(ValueError, match=said):
         call()
+
+
+def small_problem(seed):
+    """A problem of a few items on an integer grid; None if it has nothing to compare."""
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(2, 14), rng.integers(1, 12)
+    items = rng.integers(-2, 3, size=(n, d)) * 10.0 ** rng.integers(-3, 4)
+    grades, ties = rng.integers(0, 3, n), ("breslow", "efron")[seed % 2]
+    target, loss = (
+        (lambda: rb.Preferences.from_scores(grades), "logistic"),
+        (lambda: rb.Preferences.from_scores(grades), "squared"),
+        (lambda: rb.Orders.from_survival(grades + 1, grades % 2 == 0, ties=ties), "plackett-luce"),
+        (
+            lambda: rb.Orders.from_rankings([rng.permutation(n).tolist() for _ in range(3)]),
+            "plackett-luce",
+        ),
+    )[seed % 4]
+    signs = rng.integers(-1, 2, d) if seed % 5 == 0 else None
+    options = dict(penalty=("l1", ElasticNet(0.4))[seed % 3 > 0], signs=signs)
+    try:
+        return rb.RankSVMProblem(items, target(), kernel="linear", loss=loss, **options)
+    except ValueError:  # one grade only
+        return None
+
+
+def test_random_small_problems():
+    problems = [problem for problem in map(small_problem, range(60)) if problem is not None]
+    assert len(problems) > 40
+    for problem in problems:
+        top = problem.lam_max or 1.0
+        for share in (2.0, 1.0, 0.5, 0.01, 1e-4):
+            assert rb.solve(problem, share * top, "sparse").certificate.relative_gap <= 1e-8
+        path = rb.solve_path(problem, 0.05 * top, "sparse", eps=1e-2)
+        for lam in path.ends[1:] * (1 + 1e-9):
+            assert path.certificate(lam).relative_gap <= 1.001e-2
