@@ -551,8 +551,8 @@ class RankSVMCV(Ranker):
     kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs, l1_ratio
         As in :class:`rankbook.RankSVM`. "auto" takes a solver that computes paths. The curve is
         exact, except with "epsilon", "newton" and "sparse", whose solutions have a certified
-        relative gap up to 1e-3. "auto" takes one of the first two for the hinge if exact paths of all
-        folds are predicted to take over a minute and five times as long; `path_solver_` and
+        relative gap up to 1e-3. "auto" takes one of the first two for the hinge if exact paths of
+        all folds are predicted to take over a minute and five times as long; `path_solver_` and
         ``curve_.exact`` tell. The paths of "sparse" end where they explain 0.9 of the loss.
         There is no `pair_lam`: lambda changes for all weights together along a path.
     gamma : float, None or array-like of float
