@@ -15,12 +15,12 @@ METHODS = FunctionType, property, cached_property
 MODULES = "datasets", "kernels", "metrics", "plots", "testing"
 
 
-def parameters(thing):
-    """Names of parameters but self, of what has a signature; else none."""
+def signature(thing):
+    """The signature of what has one; otherwise an empty one."""
     try:
-        return [name for name in inspect.signature(thing).parameters if name != "self"]
+        return inspect.signature(thing)
     except (TypeError, ValueError):
-        return []
+        return inspect.Signature()
 
 
 def own_members(kind):
@@ -29,8 +29,8 @@ def own_members(kind):
     return {name: found for each in ours[::-1] for name, found in vars(each).items()}
 
 
-def public_names():
-    """Return a dict from each public name to the set of its parameters."""
+def public_objects():
+    """Return a dict from each public name to the function, class or property."""
     objects = {f"rb.{name}": getattr(rb, name) for name in rb.__all__ if name not in MODULES}
     for name in MODULES:
         module = getattr(rb, name)
@@ -40,7 +40,13 @@ def public_names():
             method = getattr(found, "__func__", found)
             if not member.startswith("_") and isinstance(method, METHODS):
                 objects[f"{name}.{member}"] = method
-    return {name: set(parameters(thing)) for name, thing in objects.items()}
+    return objects
+
+
+def public_names():
+    """Return a dict from each public name to the set of its parameters."""
+    found = {name: set(signature(thing).parameters) for name, thing in public_objects().items()}
+    return {name: parameters - {"self"} for name, parameters in found.items()}
 
 
 def stored_names():

@@ -20,7 +20,7 @@ from pydoc import locate
 
 import pytest
 import yaml
-from public_names import public_names, stored_names
+from public_names import public_names, public_objects, signature, stored_names
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted(
@@ -140,6 +140,11 @@ def test_public_names_and_parameters_of_the_last_version_remain():
         else:
             gone += [f"{name}({parameter}=)" for parameter in sorted(stored - now[name])]
     assert not gone, "deprecate these first, or correct the list if they were never released"
+
+
+def test_help_shows_the_names_of_types():
+    shown = {name: str(signature(thing)) for name, thing in public_objects().items()}
+    assert len(shown) > 400 and [name for name in shown if "_SupportsArray" in shown[name]] == []
 
 
 def test_the_stub_lists_what_it_imports():

@@ -1,5 +1,7 @@
 """Reports of models, leaderboards and paths as one page of HTML."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from html import escape
 from importlib.metadata import version

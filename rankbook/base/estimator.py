@@ -5,6 +5,8 @@ misspelt attributes of their subclasses. mypy uses the first definition of a nam
 that never runs. pyright skips this branch and infers the types of scikit-learn itself.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 

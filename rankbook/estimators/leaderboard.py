@@ -3,6 +3,8 @@
 Modules with compiled code are imported where they are used, so loading a file imports none.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal

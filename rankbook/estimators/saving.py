@@ -1,5 +1,7 @@
 """Files of models, and loading of models and paths."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import fields
 from functools import partial

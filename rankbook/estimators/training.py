@@ -4,6 +4,8 @@ Every `fit` to scores or preferences calls :func:`read`. The attribute `takes` o
 lists what it accepts.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Shared parts of the metrics by query: ranked lists, names, checks and means."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Plots of items: decision functions, ROC curves, reliability, risk groups, explained pairs."""
 
+from __future__ import annotations
+
 import math
 import warnings
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Plots of a regularization path, and of the sets of preferences along it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal

@@ -1,5 +1,7 @@
 """Slider of lambda for Jupyter."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from html import escape

@@ -1,5 +1,7 @@
 """Conformance checks of a solver."""
 
+from __future__ import annotations
+
 import json
 import os
 import pickle

@@ -1,5 +1,7 @@
 """The solver under test, its declarations, and failures."""
 
+from __future__ import annotations
+
 import copy
 import traceback
 import warnings
