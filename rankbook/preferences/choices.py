@@ -264,11 +264,11 @@ def choice_columns(item, V, out, facts):
     `item` (N,) is the item of each place; see :func:`add_curvature`. O(N k).
     """
     v, product, mean = np.empty(item.size), np.empty(item.size), np.empty(item.size)
-    last = facts[-1].size - 1
+    flows, last = np.empty(facts[-1].size), facts[-2].size - 1
     for j in range(V.shape[0]):
         for i in range(item.size):
             v[i] = V[j, item[i]]
-        add_curvature(product, v, mean, 0, last, facts)
+        add_curvature(product, v, mean, flows, 0, last, facts)
         for i in range(item.size):
             out[j, item[i]] += product[i]
 
