@@ -14,7 +14,7 @@ from scipy.stats import norm
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, Assumption
 from ..base.limits import require_memory, solvable, warn
 from ..base.progress import interruptible
 from ..base.validation import as_flag, as_ids, as_positive
@@ -30,25 +30,34 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/estimators/coefficients.ipynb #co06
 def of_features(model):
-    """The estimator of a fitted model, and names and factors (d,) of its coefficients.
+    """The estimator of a fitted model, and names, factors (d,) and unit of its coefficients.
 
-    The coefficients of the estimator times the factors have the unit of the raw features. The
-    names are those of the features, or None.
+    The coefficients of the estimator times the factors have the unit of the raw features, which is
+    "own", unless a pipeline has other steps than a StandardScaler. The names may be None.
     """
     model = getattr(model, "best_estimator_", model)
     if isinstance(model, ScaledModel):
         names = model.columns if model.encoding is None else model.encoding.names
-        return model.model, names, model.factor
-    names, factor, inner = None, 1.0, model
+        return model.model, names, model.factor, "own"
+    names, factor, unit, inner = None, 1.0, "own", model
     if isinstance(model, Pipeline):
         inner, before = model[-1], model[:-1]
-        last = before[-1] if len(before) else None
-        if isinstance(last, StandardScaler) and last.scale_ is not None:
-            factor = 1 / last.scale_
-        if len(before) and hasattr(model, "feature_names_in_"):
+        steps = [step for _, step in before.steps if step not in (None, "passthrough")]
+        if len(steps) == 1 and isinstance(steps[0], StandardScaler):
+            factor = 1.0 if steps[0].scale_ is None else 1 / steps[0].scale_
+        elif steps:
+            unit = "transformed"
+            said = " and ".join(type(step).__name__ for step in steps)
+            warn(
+                Assumption(
+                    f"the coefficients are those of the features that {said} returns, in its unit. "
+                    "Before the model, only a single StandardScaler is undone."
+                )
+            )
+        if steps and hasattr(model, "feature_names_in_"):
             names = before.get_feature_names_out()
     own = getattr(inner, "feature_names_in_", None)
-    return inner, names if own is None else own, factor
+    return inner, names if own is None else own, factor, unit
 
 
 def require_likelihood(problem, n_pairs):
@@ -135,20 +144,42 @@ def contributions(problem, f, sums, cluster):
 
 # %% ../../nbs/estimators/coefficients.ipynb #co08
 UNSETTLED = 1e-2  # largest distance from the optimum that needs no warning, in standard errors
+SHIFTED = 1.0  # largest shift by the penalty that needs no warning, in standard errors
+SINGULAR, PART = 1e-9, 1e-3  # eigenvalue of dependent columns, and part of a column in them
 
 
-def covariance_of(solution, robust, cluster):
-    """Coefficients (d,) of a solution, their covariance (d, d), the number of units, and a shift.
+def undetermined(H):
+    """Features (k,) whose coefficients a Hessian (d, d) of the loss leaves open.
 
-    The number is None without a sandwich. The shift is that of the coefficients by the penalty, to
-    first order and in standard errors. O(n d^2 + d^3).
+    Their columns are constant or linear combinations of each other. O(d^3).
+    """
+    diagonal = H.diagonal()
+    varies = diagonal > 0
+    scale = np.where(varies, 1 / np.sqrt(np.where(varies, diagonal, 1.0)), 0.0)
+    values, vectors = np.linalg.eigh(scale[:, None] * H * scale + np.diag(1.0 * ~varies))
+    part = np.abs(vectors[:, values <= SINGULAR]).max(axis=1, initial=0.0)
+    return np.flatnonzero((part > PART) | ~varies)
+
+
+def covariance_of(solution, robust, cluster, names):
+    """Coefficients (d,) of a solution, their standard errors, the number of units, and a shift.
+
+    An error is NaN where rounding hides it. The number is None without a sandwich. The shift is
+    that of the coefficients by the penalty, to first order and in standard errors. O(n d^2 + d^3).
     """
     problem, w, lam = solution.problem, solution.weights, solution.lam
     d = problem.X.shape[1]
     require_memory(40 * d * d, f"the covariance of {d:,} coefficients", "use fewer features")
     f = problem.scores(w)
     sums, slope, _ = problem.sums_at(f, problem.loss.derivative)
-    H = problem.hessian(sums.bands) + lam * np.eye(d)
+    H = problem.hessian(sums.bands)
+    if (open_ones := undetermined(H)).size:
+        some = ", ".join(repr(names[j]) for j in open_ones[:5]) + ", ..." * (open_ones.size > 5)
+        warn(
+            f"the data do not determine the coefficients of {some}, whose columns are constant or "
+            "linear combinations of each other. Leave out one of them; here the penalty decides."
+        )
+    H = H + lam * np.eye(d)
     scale = 1 / np.sqrt(H.diagonal())
     with solvable("the covariance of the coefficients"):
         inverse = np.linalg.inv(scale[:, None] * H * scale) * scale * scale[:, None]
@@ -163,7 +194,8 @@ def covariance_of(solution, robust, cluster):
         found = root.T @ root
     else:
         found, units = tie_factor(problem, f) * inverse, None
-    error = np.sqrt(found.diagonal())
+    variance = found.diagonal()
+    error = np.sqrt(np.where(variance > 0, variance, np.nan))
     step = np.abs(inverse @ (slope - lam * w))
     if (step > UNSETTLED * error).any():
         far = float(np.max(step / np.maximum(error, np.finfo(float).tiny)))
@@ -171,8 +203,14 @@ def covariance_of(solution, robust, cluster):
             f"the coefficients are up to {far:.2g} standard errors from the optimum. Fit the model "
             "with solver=('newton', dict(tol=1e-10))."
         )
-    shift = lam * np.abs(inverse @ w)
-    return w, found, units, float(np.max(np.divide(shift, error, where=error > 0, out=shift)))
+    shift = float(np.nanmax(lam * np.abs(inverse @ w) / error, initial=0.0))
+    if shift > SHIFTED:
+        warn(
+            f"the penalty moves a coefficient by {shift:.2g} standard errors, so intervals do not "
+            "hold for the effect without it. Use a smaller lam; if that does not help, the effect "
+            "is infinite, for example because a group has no event."
+        )
+    return w, error, units, shift
 
 
 @interruptible
@@ -202,8 +240,8 @@ def coefficient_table(
         Ids of clusters of dependent units, for the sandwich estimate: of patients (n,), such as the
         id of the patient of each row; of orders (r,); or of pairs (m,). It implies `robust`.
     standardized : bool, default False
-        Whether coefficients belong to one standard deviation of the feature in the training data,
-        instead of its own unit.
+        Whether coefficients belong to one standard deviation of the feature over the training rows,
+        without weights, instead of its own unit.
 
     Returns
     -------
@@ -224,8 +262,12 @@ def coefficient_table(
     Warns
     -----
     UserWarning
-        If the model is so far from the optimum that the table is not exact, or if the sandwich
-        estimate has no more units than there are coefficients.
+        If the model is so far from the optimum that the table is not exact; if the sandwich
+        estimate has no more units than there are coefficients; if columns are constant or linear
+        combinations of each other; or if the penalty moves a coefficient by more than a standard
+        error, for example because a group has no event.
+    Assumption
+        If steps of a pipeline other than a StandardScaler change the features.
 
     Notes
     -----
@@ -253,7 +295,10 @@ def coefficient_table(
         raise ArgumentError(f"level is {level!r}", "a number > 0 and < 1")
     standardized = as_flag("standardized", standardized)
     robust = as_flag("robust", robust) or cluster is not None
-    inner, names, factor = of_features(model)
+    if isinstance(cluster, str):
+        advice = f"Pass the column itself, such as table[{cluster!r}]."
+        raise ArgumentError(f"cluster is {cluster!r}", "an id for each row", advice)
+    inner, names, factor, unit = of_features(model)
     solution = training_solution(inner)
     problem = solution.problem
     require_likelihood(problem, vars(inner).get("pair_coef_", np.empty(0)).size)
@@ -264,26 +309,27 @@ def coefficient_table(
         )
     target = problem.prefs
     require_units(target, robust, cluster)
-    w, covariance, units, shift = covariance_of(solution, robust, cluster)
+    d = problem.X.shape[1]
+    names = [f"x{j}" for j in range(d)] if names is None else list(map(str, names))
+    w, error, units, shift = covariance_of(solution, robust, cluster, names)
     of_survival = target.survival is not None
     factor = factor * np.ones(w.size)
     if standardized:
         X, n = problem.X, problem.n_items
         mean = rmatvec(X, np.ones(n)) / n
         factor = np.sqrt(np.maximum(0.0, column_squares(X) / n - mean**2))
-    coef, se = (-w if of_survival else w) * factor, np.sqrt(covariance.diagonal()) * factor
-    z = np.divide(coef, se, out=np.zeros(w.size), where=se > 0)
+    coef, se = (-w if of_survival else w) * factor, error * factor
+    z = np.divide(coef, se, out=np.zeros(w.size), where=se != 0)
     reach = norm.ppf((1 + level) / 2) * se
     columns = dict(coef=coef, se=se, z=z, p=erfc(np.abs(z) / np.sqrt(2)))
     columns |= dict(low=coef - reach, high=coef + reach)
     with np.errstate(over="ignore"):
         ends = np.exp(coef), np.exp(coef - reach), np.exp(coef + reach)
     columns |= dict(zip(("ratio", "ratio_low", "ratio_high"), ends))
-    names = [f"x{j}" for j in range(w.size)] if names is None else list(map(str, names))
     table = pd.DataFrame(columns, index=pd.Index(names, name="feature"))
     table.attrs |= dict(
         ratio="hazard ratio" if of_survival else "odds ratio",
-        unit="standard deviation" if standardized else "own",
+        unit="standard deviation" if standardized else unit,
         level=float(level),
         lam=float(solution.lam),
         penalty_shift=shift,

@@ -275,7 +275,9 @@ def compare_concordances(  # noqa: PLR0913 -- the arguments of the concordance, 
     Notes
     -----
     Jackknife over patients and a normal distribution of the difference. If both models order all
-    pairs alike, the interval has width 0 and the p-value is 1. O(n log n).
+    pairs alike, the interval has width 0 and the p-value is 1. If no single patient changes a
+    difference that is not 0, as can happen with three patients, the interval is -1 to 1 and the
+    p-value NaN. O(n log n).
 
     References
     ----------
@@ -300,7 +302,7 @@ def compare_concordances(  # noqa: PLR0913 -- the arguments of the concordance, 
     values, without = jackknife(y_true, dict(a=a, b=b), qid, sample_weight, train, tau, tie_tol)
     difference, error = values[0] - values[1], jackknife_error(without[0] - without[1])
     if error <= 1e-12:  # the jackknife of a difference of 0, or of constants, has rounding errors
-        p, reach = float(abs(difference) <= 1e-12), 0.0
+        p, reach = (1.0, 0.0) if abs(difference) <= 1e-12 else (np.nan, np.inf)
     else:
         p = 2 * float(ndtr(-abs(difference) / error))
         reach = float(ndtri(0.5 + confidence / 2)) * error

@@ -355,7 +355,7 @@ def survival_brier(
     ------
     ValueError
         If times do not rise, a probability is outside 0 to 1, patients have two weights, or `train`
-        has no patient under observation after an event or a time that counts.
+        has no patient under observation after a time, or after an event that counts.
 
     Notes
     -----
@@ -386,8 +386,8 @@ def survival_brier(
     weight = patient_weights("y_true", prefs)
     seen = event & (weight > 0) & (time <= times[-1])
     case = weight * inverse_censoring(train, time, seen, "times below")
-    lives = (time[weight > 0, None] > times).any(axis=0)
-    more = inverse_censoring(train, times, lives, "times below", "and times has it")
+    every = np.ones(times.size, dtype=bool)  # where no patient of y_true lives, too
+    more = inverse_censoring(train, times, every, "times below", "and times has it")
     values = np.array(
         [
             s**2 @ np.where(time <= t, case, 0.0) + (1 - s) ** 2 @ (weight * (time > t)) * each

@@ -268,8 +268,9 @@ class Orders(Tabled, Target):
         Parameters
         ----------
         time, event, qid, weight
-            As in :meth:`rankbook.Preferences.from_survival`; each stratum is an order. A patient of
-            weight 2 counts as two.
+            As in :meth:`rankbook.Preferences.from_survival`; each stratum is an order. With
+            Breslow's rule a patient of weight 2 counts as two patients. With Efron's, events at the
+            same time have their mean weight in each term, as in R's survival package.
         ties : {"breslow", "efron"}, default "breslow"
             Method for events at the same time, see :mod:`rankbook.preferences.choices`.
         entry : array-like of shape (n,), optional

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from peer_coefficients import FEATURES, patients, votes
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import rankbook as rb
 
@@ -372,3 +373,56 @@ def test_a_saved_model_has_no_training_data(tmp_path):
     with pytest.raises(ValueError, match="model has no solution_"):
         rb.coefficient_table(rb.load(tmp_path / "m"))
     assert isinstance(rb.coefficient_table(model), pd.DataFrame)
+
+
+def separated(n=40, treated=10):
+    """Patients of whom no treated one has an event."""
+    rng = np.random.default_rng(0)
+    group = np.arange(n) < treated
+    event = (rng.random(n) < 0.7) & ~group
+    y = rb.Orders.from_survival(rng.integers(1, 30, n), event)
+    return np.column_stack([group, rng.normal(size=n)]).astype(float), y
+
+
+def test_an_infinite_effect_is_said():
+    X, y = separated()
+    model = rb.RankSVM(1e-6, kernel="linear", loss="plackett-luce").fit(X, y)
+    assert rb.coefficient_table(model).p.iloc[0] > 0.5  # the errors show it
+    with pytest.warns(UserWarning, match="moves a coefficient by .* no event"):
+        rb.coefficient_table(model, robust=True)
+
+
+def test_columns_that_depend_on_each_other_are_named():
+    rng = np.random.default_rng(1)
+    age, group = rng.normal(60, 10, 80), rng.integers(0, 3, 80)
+    X = np.column_stack([age, age * 365.25, rng.normal(size=80), *np.eye(3)[group].T, np.ones(80)])
+    y = rb.Orders.from_survival(rng.integers(1, 50, 80), rng.random(80) < 0.6)
+    frame = pd.DataFrame(X, columns=["age", "days", "marker", "a", "b", "c", "one"])
+    model = rb.RankSVM(1e-6, kernel="linear", loss="plackett-luce").fit(frame, y)
+    with pytest.warns(UserWarning, match="'age', 'days', 'a', 'b', 'c', ..., whose columns"):
+        table = rb.coefficient_table(model)
+    assert table.loc["marker", "se"] < 1
+    alone = frame[["age", "marker", "a", "b"]]
+    rb.coefficient_table(rb.RankSVM(1e-6, kernel="linear", loss="plackett-luce").fit(alone, y))
+
+
+def test_steps_other_than_one_scaler_are_said():
+    rng = np.random.default_rng(2)
+    X = rng.normal(60, 10, size=(80, 2))
+    y = rb.Orders.from_survival(rng.integers(1, 50, 80), rng.random(80) < 0.6)
+    last = rb.RankSVM(1e-6, kernel="linear", loss="plackett-luce")
+    plain = rb.coefficient_table(clone(last).fit(X, y))
+    passed = Pipeline([("s", StandardScaler()), ("p", "passthrough"), ("m", clone(last))])
+    table = rb.coefficient_table(passed.fit(X, y))
+    assert table.attrs["unit"] == "own" and np.allclose(table.coef, plain.coef, rtol=1e-4)
+    for steps in ([MinMaxScaler()], [StandardScaler(), StandardScaler()]):
+        with pytest.warns(rb.Assumption, match="Scaler returns, in its unit"):
+            table = rb.coefficient_table(make_pipeline(*steps, clone(last)).fit(X, y))
+        assert table.attrs["unit"] == "transformed"
+
+
+def test_the_name_of_a_cluster_is_not_a_cluster():
+    X, y = separated()
+    model = rb.RankSVM(1e-3, kernel="linear", loss="plackett-luce").fit(X, y)
+    with pytest.raises(ValueError, match="^cluster is 'clinic'; expected .* table\\['clinic'\\]"):
+        rb.coefficient_table(model, cluster="clinic")

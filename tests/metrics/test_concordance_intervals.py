@@ -130,3 +130,10 @@ def test_a_hundred_thousand_patients_take_no_list_of_pairs():
     y = rb.Preferences.from_survival(rng.exponential(np.exp(x[0])), rng.random(n) < 0.5)
     found = compare_concordances(y, x[0], x[0] + x[1])
     assert 0 < found.standard_error < 0.002 and not y.is_listed
+
+
+def test_a_difference_that_no_patient_changes_has_no_p_value():
+    y = rb.Preferences.from_survival([1, 2, 3], [1, 1, 1])
+    found = rb.metrics.compare_concordances(y, [1, 2, 3], [0, 0, 0])
+    assert found.difference == 0.5 and np.isnan(found.p_value)
+    assert (found.low, found.high) == (-1, 1)

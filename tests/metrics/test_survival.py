@@ -285,3 +285,18 @@ def test_where_nothing_is_comparable_the_metric_is_undefined():
     y = structured(*sample(0)[:2])
     with pytest.raises(UndefinedMetric, match="^y_true has no event up to 0 or no time beyond it"):
         dynamic_auc(y, sample(0)[2], 0, train=y)
+
+
+@pytest.mark.parametrize("times", [5, 100, [1, 5]])
+def test_a_brier_score_ends_with_the_observation(times):
+    y = rb.Preferences.from_survival([1, 2, 3, 4, 5], [1, 0, 0, 0, 0])
+    alive = np.full((5, np.size(times)), 0.5)
+    with pytest.raises(ValueError, match="^train .* times below"):
+        survival_brier(y, alive, times, train=y)
+
+
+def test_a_brier_score_at_the_last_event():
+    dead = rb.Preferences.from_survival([1, 2, 3, 4, 5], np.ones(5))
+    assert (
+        survival_brier(dead, np.full(5, 0.5), 5, train=dead)[1] == 0.25
+    )  # all are known to be dead
