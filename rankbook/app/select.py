@@ -24,7 +24,7 @@ from ..registry.solve import solve
 from ..registry.solver import auto_options
 from ..selection.curve import disagreement_error
 from ..selection.search import Candidate, choose_from_curves, evaluate_path, restrict
-from .measures import measures
+from .measures import PROBABILITIES, measures
 
 PARAMETERS = {name: had for name, had in Kernel.PARAMETERS.items() if name != "precomputed"}
 
@@ -526,7 +526,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         for name, part in judged.items():
             blocks = Blocks([CheckedBlock(part.X, part.y, part.qid)])
             said = measures(blocks, solution)
-            if metric != "disagreement" and metric not in ("error", *said["metrics"]):
+            if metric not in ("disagreement", "error", *PROBABILITIES, *said["metrics"]):
                 more = measures(blocks, solution, [metric])
                 for key in ("metrics", "queries_counted"):
                     said[key] = said[key] | more[key]

@@ -79,6 +79,16 @@ def names_of(argument, names):
     return np.array(names, dtype=object)
 
 
+def keys_in(argument, names):
+    """Names (k,) of any type, which must differ; None if there are none, or only 0 to k - 1."""
+    found = list(() if names is None else names)
+    if found == list(range(len(found))):
+        return None
+    if twice := [name for name, count in Counter(found).items() if count > 1]:
+        raise ArgumentError(f"{argument} has the name {twice[0]!r} twice", "different names")
+    return names.to_numpy() if hasattr(names, "to_numpy") else np.array(found, dtype=object)
+
+
 def first_names(names, kind):
     """At most three of the names, for a message: "columns 'a', 'b'"."""
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
@@ -91,7 +101,10 @@ def require_names(found, known, argument, kind="column", advice=""):
     If one of the two has no names, nothing is checked. `kind` is "row" or "column" of the argument.
     `advice` is added to the message for other names.
     """
-    if found is None or known is None or np.array_equal(found, known):
+    if found is None or known is None:
+        return
+    found, known = (np.asarray(names, dtype=object) for names in (found, known))  # plain numbers
+    if np.array_equal(found, known):
         return
     missing = [name for name in known if name not in set(found)]
     extra = [name for name in found if name not in set(known)]
@@ -308,7 +321,8 @@ class LabelRanker(Ranker):
     labels_, label_kernel_, label_feature_names_
         Features (k, p) of the labels, the kernel on them, and names of the features.
     label_keys_ : ndarray of shape (k,)
-        The index of `labels`, of any type, or the numbers of its rows.
+        Names of the labels of any type: the columns of `y`, or the index of `labels` or of
+        `label_kernel`; without names their numbers, if there are `labels`.
     nystroem_map_ : NystroemMap
         Map of an approximate kernel; `coef_` then refers to its coordinates.
     function_, solution_, certificate_, solver_
@@ -408,10 +422,11 @@ class LabelRanker(Ranker):
         X = X.astype(np.float64, copy=False)
         refuse_long_table(X, y)
         table, y = y, as_label_scores(y)
-        names = names_of("y", getattr(table, "columns", ()))
+        columns = None if hasattr(table, "tocsr") else getattr(table, "columns", None)
+        names, keys = names_of("y", columns), keys_in("y", columns)
         refuse_lengths(X, y)
         sample_weight = object_weights(sample_weight, y.shape[0])
-        L, about = self._read_labels(labels, y.shape[1], names)
+        L, about = self._read_labels(labels, y.shape[1], names, keys)
         if sample_weight is not None:
             if not sample_weight[scored_pairs(y)[0][0]].any():
                 raise ArgumentError(
@@ -447,7 +462,7 @@ class LabelRanker(Ranker):
         """The solution, and attributes on the choice of lambda."""
         return solve(problem, self.lam, self.solver), {}
 
-    def _read_labels(self, labels, k, names):
+    def _read_labels(self, labels, k, names, keys):
         """The label kernel as argument of a problem, and attributes of the labels named by y."""
         kernel = kernel_of_labels(self.label_kernel)
         if kernel is None:
@@ -459,24 +474,26 @@ class LabelRanker(Ranker):
                 )
             L = self.label_kernel
             for kind, found in (("row", index_of(L)), ("column", getattr(L, "columns", ()))):
-                found = names_of("label_kernel", found)
-                require_names(found, names, "label_kernel", kind)
-                names = found if names is None else names
-            return L, {} if names is None else dict(label_names_=names)
+                require_names(keys_in("label_kernel", found), keys, "label_kernel", kind)
+                names = names_of("label_kernel", found) if names is None else names
+                keys = keys_in("label_kernel", found) if keys is None else keys
+            about = dict(label_names_=names, label_keys_=keys)
+            return L, {name: value for name, value in about.items() if value is not None}
         if labels is None:
             raise ArgumentError(
                 f"label_kernel is {self.label_kernel!r} and labels is None",
                 "the features (k, p) of the labels as labels=",
             )
         A = label_features(kernel, labels)
-        rows = names_of("labels", index_of(labels))
+        rows, own_keys = (find("labels", index_of(labels)) for find in (names_of, keys_in))
         columns = names_of("labels", getattr(labels, "columns", ()))
-        require_names(rows, names, "labels", "row")
+        require_names(own_keys, keys, "labels", "row")
         if A.shape[0] != k:
             raise ArgumentError(f"labels has {A.shape[0]} rows and y has {k} columns", "as many")
         about = dict(label_kernel_=kernel, labels_=own(A) if isinstance(A, np.ndarray) else A)
         names = rows if names is None else names
-        about |= dict(label_keys_=keys_of("labels", labels, k))
+        keys = own_keys if keys is None else keys
+        about |= dict(label_keys_=np.arange(k) if keys is None else keys)
         for name, found in (("label_names_", names), ("label_feature_names_", columns)):
             about |= {} if found is None else {name: found}
         return LabelFeatures(A) if kernel.name == "linear" else kernel.gram(A), about
@@ -627,6 +644,8 @@ class LabelRanker(Ranker):
             i, r = np.nonzero(kept)
             found = dict(user=users[start + i], rank=r + 1, item=known[best[kept]])
             parts.append(found | dict(score=F[i, best[kept]]))
+        if not parts:
+            raise ArgumentError("X has no rows", "at least one object")
         return pd.DataFrame({name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
 
     def score(

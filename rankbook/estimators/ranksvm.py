@@ -17,7 +17,7 @@ from ..base.errors import ArgumentError, a_type
 from ..base.limits import unsaid, warn
 from ..base.ownership import as_read_only
 from ..base.types import Folds, GraphName, Items, KernelLike, Seed, SolverLike
-from ..base.validation import as_count, as_grid, as_positive, as_vector
+from ..base.validation import as_choice, as_count, as_grid, as_positive, as_vector
 from ..data.blocks import BlocksLike
 from ..kernels.nystroem import NystroemFunction
 from ..paths.exact import SolutionPath
@@ -98,6 +98,11 @@ def feature_signs(model, X):
 def solver_from(model, start, problem):
     """The solver of an estimator, with the weights of another fitted model as its start."""
     weights = vars(start).get("coef_") if hasattr(start, "__dict__") else None
+    if hasattr(start, "factor") and hasattr(start, "model"):
+        raise ArgumentError(
+            f"start is {a_type(start)} of the command line",
+            "its attribute model, for features that are divided in the same way",
+        )
     if weights is None or "nystroem_map_" in vars(start) or not problem.is_factored:
         raise ArgumentError(
             f"start is {a_type(start)} and the kernel is {problem.kernel.name!r}",
@@ -485,6 +490,9 @@ PATH_OF_BLOCKS = (
 )
 
 
+USUAL_RATIO, WIDE_RATIO = 1e-6, 0.05  # lam_min_ratio: for sparse penalties and d > n the second
+
+
 class FoldCurve(NamedTuple):
     """The exact curve of a fold, how its path ended, and what followed it.
 
@@ -571,9 +579,11 @@ class RankSVMCV(Ranker):
         :func:`rankbook.validation_curve`. Only the first two use item weights.
     k : int, optional
         Number of ranks that count for "ndcg"; all by default.
-    lam_min_ratio : float or None, default 1e-6
-        Lambda at which each path ends, divided by :func:`rankbook.paths.ranges.lam_unit`. With
-        None, a path ends at its last breakpoint, as in ``rankbook select``.
+    lam_min_ratio : float, None or "auto", default "auto"
+        Lambda at which each path ends, divided by :func:`rankbook.paths.ranges.lam_unit`. "auto" is
+        1e-6, or 0.05 for sparse penalties of smooth losses and more features than items, where
+        smaller lambdas take minutes. With None, a path ends at its last breakpoint, as in
+        ``rankbook select``.
     n_jobs : int, optional
         Number of folds fitted in parallel, by joblib. The result does not depend on it.
     progress : bool, default False
@@ -667,7 +677,7 @@ class RankSVMCV(Ranker):
         rule: Literal["widest", "largest", "one_se"] = "widest",
         metric: str = "disagreement",
         k: int | None = None,
-        lam_min_ratio: float | None = 1e-6,
+        lam_min_ratio: float | Literal["auto"] | None = "auto",
         n_jobs: int | None = None,
         progress: bool = False,
         random_state: Seed = None,
@@ -751,7 +761,9 @@ class RankSVMCV(Ranker):
         if metric == "ndcg":
             as_vector("y", data.target, minimum=0.0)  # before any path is computed
         ratio = self.lam_min_ratio
-        if ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
+        if isinstance(ratio, str):
+            as_choice("lam_min_ratio", ratio, ("auto",))
+        elif ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
             raise ArgumentError(f"lam_min_ratio is {ratio}", "a number between 0 and 1, or None")
         gammas = [None] if self.gamma is None else np.unique(as_grid("gamma", self.gamma)).tolist()
         # the preferences of a fold have the weights of their queries already
@@ -761,6 +773,9 @@ class RankSVMCV(Ranker):
         for model in models:  # those of a fold see no names
             model.set_params(signs=feature_signs(self, X))
         whole = models[0]._problem(X, prefs)[0]
+        if isinstance(ratio, str):
+            is_sparse = whole.penalty.coef_is_weights and whole.loss.is_smooth
+            ratio = WIDE_RATIO if is_sparse and X.shape[1] > X.shape[0] else USUAL_RATIO
         if data.is_scored:
             folds, n_dropped = self._graded_folds(data), 0
         else:
@@ -772,7 +787,7 @@ class RankSVMCV(Ranker):
         models = [model.set_params(solver=follower) for model in models]
         decades = None if ratio is None else -np.log10(ratio)
         with announce(whole, named, "path", times, decades=decades):
-            found = self._search(models, X, prefs, folds)
+            found = self._search(models, X, prefs, folds, ratio)
         return self._keep_fit(found | dict(n_dropped_=n_dropped, by_query_=data.by_query))
 
     def _graded_folds(self, data):
@@ -786,9 +801,9 @@ class RankSVMCV(Ranker):
             folds.append(Fold(train, data.preferences(self.graph, train), test, *judged))
         return folds
 
-    def _search(self, models, X, prefs, folds):
+    def _search(self, models, X, prefs, folds, ratio):
         """Curves of some models over the folds, and the fit of the best model to all data."""
-        options, k = (self.metric, self.k, self.lam_min_ratio), len(folds)
+        options, k = (self.metric, self.k, ratio), len(folds)
         jobs = [(X, fold, model, *options) for model in models for fold in folds]
         found = run_parallel(fold_curve, jobs, self.n_jobs, self.progress)
         total = total_weight(as_loss(self.loss).read_target(prefs))

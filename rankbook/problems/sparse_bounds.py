@@ -62,7 +62,7 @@ class SparseBounds:
         """The best lower bound (2) for some (1 - e) g with e from 0 to 1. O(k)."""
         low = max(0.0, 1 - lam1 / self.rest) if self.rest > 0 else 0.0
         c = self.strengths[self.strengths > lam1] if lam2 > 0 else self.strengths
-        if lam2 == 0 and c.size:
+        if lam2 == 0 and c.max(initial=0.0) > 0:
             low = max(low, 1 - lam1 / float(c.max()))
         over = lambda e: np.maximum((1 - e) * c - lam1, 0.0)
         cost = lambda e: float(over(e) @ over(e)) / (2 * lam2) if lam2 > 0 else 0.0

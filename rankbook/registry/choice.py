@@ -876,7 +876,7 @@ def l1_solver(problem):
         return "homotopy"
     if not problem.loss.is_smooth:
         return "simplex"
-    is_exact = problem.penalty.l1_ratio == 1 and problem.loss.name == "squared"
+    is_exact = problem.penalty.name == "l1" and problem.loss.name == "squared"
     entries = problem.n_preferences + problem.n_items * problem.X.shape[1]
     return "homotopy" if is_exact and entries <= ENTRIES else "sparse"
 

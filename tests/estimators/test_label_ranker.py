@@ -518,3 +518,30 @@ def test_long_ratings_beside_rows_of_features_for_each():
         rb.LabelRanker().fit(np.eye(3), ratings)
     numbers = pd.DataFrame([[3, 2, 1], [3, 2, 1], [1, 2, 3]], columns=list("abc"))
     assert rb.LabelRanker().fit(np.eye(3), numbers).n_labels_ == 3
+
+
+class TestNumbersAsNames:
+    """Labels whose names are numbers, in a table of scores or of features."""
+
+    X = pd.DataFrame([[1.0, 0], [0, 1]], index=["ann", "bob"])
+    Y = pd.DataFrame([[3.0, 2, 1], [1, 2, 3]], index=X.index, columns=[1, 2, 3])
+    L = pd.DataFrame([[0.0], [1.0], [2.0]], index=[1, 2, 3])
+    kinds = dict(kernel="linear", label_kernel="linear", lam=0.1)
+
+    def test_they_are_excluded_by_name(self):
+        model = rb.LabelRanker(kernel="linear", lam=0.1).fit(self.X, self.Y)
+        found = model.recommend(self.X, 3, exclude=dict(user=["ann", "ann"], item=[1, 2]))
+        assert found[found.user == "ann"]["item"].tolist() == [3]
+        assert found[found.user == "bob"]["item"].tolist() == [3, 2, 1]
+
+    def test_another_order_is_refused(self):
+        with pytest.raises(ValueError, match="^labels has 3 as row 0; expected 1: names in the"):
+            rb.LabelRanker(**self.kinds).fit(self.X, self.Y, labels=self.L.loc[[3, 2, 1]])
+        kernel = pd.DataFrame(np.eye(3), index=[3, 1, 2], columns=[3, 1, 2])
+        with pytest.raises(ValueError, match="^label_kernel has 3 as row 0; expected 1"):
+            rb.LabelRanker(label_kernel=kernel).fit(self.X, self.Y)
+
+    def test_no_names_match_by_position(self):
+        for labels in (self.L, self.L.reset_index(drop=True), self.L.to_numpy()):
+            model = rb.LabelRanker(**self.kinds).fit(self.X, self.Y, labels=labels)
+            assert model.recommend(self.X, 1)["item"].tolist() == [1, 3]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 
 import rankbook as rb
 from rankbook.problems.sparse_bounds import ElasticNet
@@ -276,3 +277,22 @@ def test_random_small_problems():
         path = rb.solve_path(problem, 0.05 * top, "sparse", eps=1e-2)
         for lam in path.ends[1:] * (1 + 1e-9):
             assert path.certificate(lam).relative_gap <= 1.001e-2
+
+
+def test_a_dual_point_without_gradient():
+    """The gradient of the loss is 0 up to rounding at weights far out."""
+    prefs = rb.Preferences.from_scores([0, 1]).item_weighted([1, 1e-3])
+    P = rb.RankSVMProblem([[0.0], [1.0]], prefs, "linear", penalty="l1", loss="plackett-luce")
+    with pytest.warns(ConvergenceWarning):
+        found = rb.solve(P, 1e-3 * P.lam_max, solver="sparse").certificate
+    assert found.dual <= found.primal <= 1e-3
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_an_elastic_net_without_squares_is_the_l1_penalty(loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), rng.integers(0, 3, 20)
+    kind = dict(kernel="linear", loss=loss)
+    one = rb.RankSVM(1.0, penalty="elastic-net", l1_ratio=1.0, **kind).fit(X, y)
+    two = rb.RankSVM(1.0, penalty="l1", **kind).fit(X, y)
+    assert np.allclose(one.coef_, two.coef_, atol=1e-5)

@@ -128,7 +128,7 @@ def datasets(name: Annotated[str, NAME] = None, as_json: opt.Json = False):
     say(json.dumps(facts, indent=2) if as_json else "\n".join(lines))
 
 
-MOST_WEIGHTS = 20
+MOST_WEIGHTS, MOST_NAMES = 20, 100
 FileName = Annotated[str, typer.Argument(metavar="FILE", help="Saved model or path.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -167,11 +167,16 @@ def info(file: FileName, coefficients: Coefficients = False, as_json: AsJson = F
     sizes = {name: facts[name] for name in ("n_features_in", "lam", "gamma") if name in facts}
     rows += [("fitted", pairs(sizes))] if sizes else []
     names = facts.get("feature_names_in") or facts.get("columns")
-    rows += [("features", ", ".join(names))] if isinstance(names, list) else []
+    if isinstance(names, list):
+        more = f" and {len(names) - MOST_NAMES:,} more (--json: all)" * (len(names) > MOST_NAMES)
+        rows += [("features", ", ".join(names[:MOST_NAMES]) + more)]
     if weights := facts.get("weights"):
-        least = sorted((abs(row["weight"]) for row in weights), reverse=True)[:MOST_WEIGHTS][-1]
-        shown = [row for row in weights if abs(row["weight"]) >= least][:MOST_WEIGHTS]
+        by_size = sorted(range(len(weights)), key=lambda j: -abs(weights[j]["weight"]))
+        used = [j for j in by_size if weights[j]["weight"]] or by_size
+        shown = [weights[j] for j in sorted(used[:MOST_WEIGHTS])]
         some = f"the largest {len(shown)} of {len(weights)}"
+        if len(shown) == len(used) < len(weights):
+            some = f"the {len(shown)} of {len(weights)} that are not 0"
         about = [some] * (len(shown) < len(weights))
         about += ["of standardised features"] * facts["standardized"]
         text = ", ".join(f"{row['name']} {row['weight']:.6g}" for row in shown)
