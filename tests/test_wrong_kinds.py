@@ -104,6 +104,7 @@ TAKES = {
     "n_jobs": {"minus"},
     "unlabelled": {"minus", "nan"},
     "lam_min_ratio": {"none", "tiny"},
+    "l1_ratio": {"tiny"},
     "tie_tol": {"zero", "tiny"},
     "metric": {"function"},
     "empty": {"zero"},
@@ -142,9 +143,11 @@ ALSO = {  # the same for a parameter of one call
     ("RankingStatistics", "basis"): {"rows"},
     **{("predict_pair_proba", name): {"rows"} for name in "ab"},  # of two features
     ("explain_pair", "a"): {"zero"},
-    ("to_json", "name"): {"text"},  # any text
+    ("to_json", "name"): {"text", "long text"},  # any text
     **{(name, "n_components"): {"none"} for name in ("NystroemMap", "RayleighProblem")},
     ("metrics.rank_biased_overlap", "p"): {"tiny"},
+    ("best_cuts", "y_true"): {"minuses"},
+    **{(name, "tau"): {"tiny"} for name in ("compare_concordances", "concordance_interval")},
     **{("board.predict_proba", name): {"empty"} for name in "ab"},
     ("board.predict", "items"): {"empty"},
     ("board.predict_proba", "pair_features"): {"empty"},

@@ -26,6 +26,16 @@ class Ratings:
         The ratings. An entry that is not stored is unknown.
     labels : DataFrame of shape (k, p)
         Features of the items. The index has their names.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankbook as rb
+    >>> users = pd.DataFrame(dict(age=[30.0, 40.0]), index=["ann", "bob"])
+    >>> items = pd.DataFrame(dict(length=[1.0, 2.0]), index=["tea", "milk"])
+    >>> table = pd.DataFrame(dict(user=["ann", "bob"], item=["tea", "milk"], rating=[5, 3]))
+    >>> rb.read_ratings(table, users, items).y.toarray()
+    array([[5., 0.],
+           [0., 3.]])
     """
 
     X: "DataFrame"
@@ -140,8 +150,9 @@ def read_ratings(
         if not isinstance(name, str | int):
             raise ArgumentError(f"{argument} is {describe_value(name)}", "the name of a column")
         if name not in found:
+            there = ", ".join(map(repr, found))
             raise ArgumentError(
-                f"ratings has no column {name!r}; its columns are {', '.join(map(repr, found))}",
+                f"ratings has no column {describe_value(name)}; its columns are {there}",
                 f"{argument}=COLUMN",
             )
     frame = pd.DataFrame({name: ratings[name] for name in (user, item, rating)})

@@ -134,9 +134,9 @@ def to_json(
         other steps are StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler, or a model of
         the command line without encoded columns.
     format : {"plain", "elasticsearch", "solr"}, default "plain"
-        "elasticsearch" is the body for ``_ltr/_featureset/SET/_createmodel`` of the plugin for
-        learning to rank of Elasticsearch or OpenSearch, and "solr" is a file for Solr's model
-        store.
+        "elasticsearch" is the body of the request that creates a model from a set of features, in
+        the plugin for learning to rank of Elasticsearch or OpenSearch; "solr" is a file for Solr's
+        model store.
     name : str, default "rankbook"
         Name of the model in a search engine.
 

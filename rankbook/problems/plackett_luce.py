@@ -6,7 +6,6 @@
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from ..base.errors import ArgumentError
 from ..base.limits import require_memory
@@ -101,6 +100,8 @@ class ChoiceSums(TargetLoss):
     @cached_property
     def lowest(self):
         """Lower bound of the loss: each choice as likely as its weight among those tied. O(N)."""
+        from scipy.special import gammaln, xlogy  # here, because a list of solvers needs no scipy
+
         chosen, efron, groups, *_ = self.stages
         if not chosen.size:
             return 0.0

@@ -595,7 +595,7 @@ def predicted_seconds(
     name = f"{name}, path" if is_path and f"{name}, path" in OTHERS else name
     if name not in OTHERS:
         return 0.0
-    if solver == "kronecker":
+    if solver == "kronecker" and is_kind(problem, "LabelRankRLSProblem"):
         n, columns = problem.objects.shape
         columns = columns if problem.object_kernel.name == "linear" else n
         return seconds_of_other(name, n, m, columns)

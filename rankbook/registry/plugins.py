@@ -421,7 +421,8 @@ class SolverTable(list):
     __repr__ = __str__
 
     def _repr_html_(self):
-        columns = ("name", "state", *DECLARED, "options", "origin")
+        shown = [column for column in DECLARED if column != "storages"]  # more would be too wide
+        columns = ("name", "state", *shown, "options", "origin")
         return as_html([columns, *([row[column] for column in columns] for row in self)])
 
 

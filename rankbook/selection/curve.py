@@ -96,6 +96,10 @@ class ValidationCurve(Tabled):
     def __post_init__(self):
         for name in ("breaks", "values"):
             object.__setattr__(self, name, own(getattr(self, name)))
+        if self.breaks.size != self.values.size + 1:
+            raise ArgumentError(
+                f"breaks has {self.breaks.size} numbers for {self.values.size} values", "one more"
+            )
 
     def at(self, lam: ArrayLike) -> np.ndarray | np.float64:
         """Value of the curve at lam > 0, a float or an array.

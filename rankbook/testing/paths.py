@@ -12,7 +12,7 @@ from .checks import APART, TOGETHER, require_gap, same_objective
 from .corpus import GROUPS, cached_problem, instance_lambdas, unit_of
 from .subject import Case, CheckFailed, CheckSkipped, Subject
 
-ENDS = (Status.COMPLETE, Status.LAM_MIN, Status.ROUNDING)
+ENDS = (Status.COMPLETE, Status.LAM_MIN, Status.DEVIANCE, Status.ROUNDING)
 ROUTES = (
     "plain",
     "copies that contradict",
@@ -55,7 +55,8 @@ def require_route(subject: Subject, path: Any, problem: Any, end: float) -> None
             f"its status is {path.status!r}, and of {len(steps)} steps from one "
             f"breakpoint to the next {np.sum(steps < 0)} go down"
         )
-    if path.status != Status.ROUNDING and path.domain[0] > 1.001 * end:
+    ends_early = path.status in (Status.ROUNDING, Status.DEVIANCE)
+    if not ends_early and path.domain[0] > 1.001 * end:
         raise CheckFailed(f"it ends at {path.domain[0]:.3g} and says {path.status!r}")
     for lam in where(path, end):
         if lam > path.domain[0] and path.tol is not None:

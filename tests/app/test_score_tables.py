@@ -134,7 +134,7 @@ def test_an_entry_time_is_mentioned():
     patients.to_csv("patients.csv", index=False)
     times = ["--time", "time", "--event", "dead", "--kernel", "linear", "-o", "m"]
     said = run("fit", "patients.csv", *times).stderr
-    assert "note: feature: column 'Start' of patients.csv" in said and "--drop" in said
+    assert "note: feature: column 'Start' of patients.csv" in said and "--entry Start" in said
     patients.drop(columns="Start").to_csv("patients.csv", index=False)
     assert "Start" not in run("fit", "patients.csv", *times).stderr
 

@@ -463,6 +463,9 @@ for name, one in paths.items():
         curve = rb.validation_curve(path, X[::-1] + 0.1, judged, metric=metric)
         found[f"{name} {metric}"] = [len(curve.values), curve.optimum]
 found["descent"] = [*rb.solve(problem(penalty="l1"), 1.0, solver="simplex").coef]
+for loss in ("logistic", "squared", "plackett-luce"):
+    sparse = problem(penalty="l1", loss=loss)
+    found[f"sparse {loss}"] = [*rb.solve(sparse, 0.3 * sparse.lam_max, solver="sparse").coef]
 found["ascent"] = [*rb.solve(problem(kernel="rbf"), 1.0, solver="ascent").coef]
 found["newton path"] = [*rb.solve_path(problem(), solver="newton", lam_min=1.0).breakpoints]
 for loss in ("hinge", "squared", "logistic", "plackett-luce"):

@@ -121,7 +121,7 @@ def test_the_extras_bring_what_the_package_itself_does_not():
     assert extras_within("all") == {"cli", "data", "large", "plots", "qp"}
     peers = {"rankbook", "lightgbm", "xgboost", "piqp", "scikit-survival"}
     assert packages("benchmarks") == peers
-    more = {"arena-rank", "choix", "evalica", "statsmodels"}
+    more = {"arena-rank", "choix", "evalica", "onnxruntime", "statsmodels"}
     assert packages("peers") == peers - {"piqp"} | more
     assert extras_within("dev") == {"all", "dask", "survival"}
     # a plugin that tests install wraps piqp

@@ -22,7 +22,7 @@ OPTIONS = {  # values that make no sense
     ),
     "homotopy": dict(max_events=[-1]),
     "interior": dict(tol=[0], start=[3]),
-    "newton": dict(tol=[-1, 0], start=[np.ones(4)]),
+    "newton": dict(tol=[-1, 0], start=[3, "cold"]),
     "path": dict(
         chunk=[0, -3, 1.5],
         max_events=[-1, 1.5, "all"],

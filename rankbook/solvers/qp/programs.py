@@ -277,7 +277,9 @@ def exponential_program(cp, problem, lam):
     d, top = problem.X.shape[1], weight.max()
     whole = problem.coef_is_weights
     Phi, back = (float_items(problem.X), np.eye(d)) if whole else kernel_features(problem)
-    w, scale = cp.Variable(Phi.shape[1]), np.sqrt(top / lam)
+    w, is_sparse = cp.Variable(Phi.shape[1]), problem.penalty.coef_is_weights
+    scale = 1.0 if is_sparse else np.sqrt(top / lam)
+    size = lam / top * cp.norm1(w) if is_sparse else cp.sum_squares(w) / 2
     if is_pairs:
         counted = np.flatnonzero(weight)
         Z = target.incidence()[counted] @ Phi
@@ -285,8 +287,13 @@ def exponential_program(cp, problem, lam):
     else:
         sign = -scale if target.lowest_first else scale
         cost = choice_cost(cp, target, (sign * Phi[target.item]) @ w) / top
-    program = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cost), kept_signs(cp, problem, w))
-    return [program], lambda: (nearest(problem.signs, back @ w.value * scale), None)
+    program = cp.Problem(cp.Minimize(size + cost), kept_signs(cp, problem, w))
+
+    def read():
+        coef = nearest(problem.signs, back @ (significant_weights(problem, w) * scale))
+        return polish(problem, coef, lam) if is_sparse else coef, None
+
+    return [program], read
 
 
 # %% ../../../nbs/solvers/qp/programs.ipynb #svm-c004
