@@ -5,7 +5,6 @@
 # %% ../../../nbs/solvers/qp/solver.ipynb #c003
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from types import MappingProxyType
 
 import numpy as np
 
@@ -292,12 +291,6 @@ class QPSolver(Solver):
     problems = ("RankSVMProblem", *PROGRAMS)
     losses = frozenset({"hinge", "squared", "logistic", "plackett-luce"})
     penalties = frozenset({"l2", "l1"})
-    expected_failed_checks = MappingProxyType(
-        dict.fromkeys(
-            ("certificate", "weights"),
-            "with the L1 penalty of a smooth loss, the exponential cones leave a gap of some 1e-6.",
-        )
-    )
     storages = frozenset({"float64", "float32", "csr"})
     hard_margin = signed_margins = signs = True
     requires = ("cvxpy",)
