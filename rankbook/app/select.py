@@ -13,6 +13,7 @@ from ..data.split import PreferredItems, prepare
 from ..data.table import PARTS
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
+from ..metrics.probabilities import brier_score, log_loss
 from ..metrics.queries import by_query, find_metric
 from ..paths.exact import RegularizationPath
 from ..problems.certificate import Solution
@@ -526,7 +527,10 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         for name, part in judged.items():
             blocks = Blocks([CheckedBlock(part.X, part.y, part.qid)])
             said = measures(blocks, solution)
-            if metric not in ("disagreement", "error", *PROBABILITIES, *said["metrics"]):
+            if metric in PROBABILITIES:
+                value = dict(brier_score=brier_score, log_loss=log_loss)[metric]
+                said["metrics"][metric] = value(part.y, scores[name], qid=part.qid)
+            elif metric not in ("disagreement", "error", *said["metrics"]):
                 more = measures(blocks, solution, [metric])
                 for key in ("metrics", "queries_counted"):
                     said[key] = said[key] | more[key]

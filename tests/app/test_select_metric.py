@@ -74,3 +74,16 @@ def test_in_the_shell(data, tmp_path):
 def test_wrong_metrics(data, metric, said):
     with pytest.raises((TypeError, ValueError), match=said):
         select_model(data, kernel="linear", metric=metric)
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "brier_score"])
+def test_probabilities_are_measured_on_each_part(data, metric):
+    found = select_model(data, kernel="linear", loss="logistic", metric=metric)
+    part = found.parts["test"]
+    difference = lambda i, j: found.solution.predict(part.X[[i, j]]) @ [1, -1]
+    total = pairs = 0.0
+    for i in range(len(part.y)):
+        for j in np.flatnonzero((part.qid == part.qid[i]) & (part.y < part.y[i])):
+            p = 1 / (1 + np.exp(-difference(i, j)))
+            total, pairs = total + (-np.log(p) if metric == "log_loss" else (1 - p) ** 2), pairs + 1
+    assert np.isclose(found.measured["test"]["metrics"][metric], total / pairs, rtol=1e-9)
