@@ -370,3 +370,13 @@ def test_a_table_of_coefficients_is_printed_and_kept():
     assert "the penalty moves coefficients by up to" in done(*given)
     done("fit", "late.csv", *TIMES, "--drop", "site", "--drop", "start", *COX, "-o", "other")
     assert "rankbook fit --coefficients stores one" in refused("info", "other", "--coefficients")
+
+
+def test_a_file_without_the_entries_of_the_model_is_mentioned():
+    late = late_patients()
+    late.to_csv("late.csv", index=False)
+    done("fit", "late.csv", *LATE, "--drop", "site", *COX, "--lam", "2", "-q", "-o", "m")
+    late.drop(columns="start").to_csv("plain.csv", index=False)
+    said = run("evaluate", "m", "plain.csv").stderr
+    assert "entry: plain.csv has no column 'start'" in said and "--entry" in said
+    assert "no column" not in run("evaluate", "m", "late.csv").stderr

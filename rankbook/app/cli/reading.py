@@ -286,6 +286,7 @@ def open_file_blocks(
     OSError, ValueError
         As :func:`read_data`.
     """
+    from rankbook.base.limits import warn
     from rankbook.data.blocks import Blocks, CheckedBlock
     from rankbook.data.datasets import NAMES
     from rankbook.data.encoding import learn_encoding, read_to_learn
@@ -305,6 +306,14 @@ def open_file_blocks(
         if both & given.keys():
             known.pop("target", None)
         known |= given
+        late = about.get("entry")
+        if scored and late not in (None, "none") and both <= known.keys() and "entry" not in known:
+            warn(
+                Assumption(
+                    f"entry: {table} has no column {late!r}, which the model was fitted with. All "
+                    "patients count as observed from the start; pass --entry COLUMN otherwise."
+                )
+            )
         more = dict(features=features, drop=drop, of_model=features is not None)
         roles = find_roles(table, names, **known, **more, needs_target=needs_target)
         roles = replace(roles, encoding=getattr(model, "encoding", None))
