@@ -27,7 +27,7 @@ class Status(StrEnum):
 
     COMPLETE = "complete", "it has the solutions for all smaller lambdas"
     LAM_MIN = "lam_min", "it reached lam_min"
-    DEVIANCE = "deviance", "its solutions explain nearly all of the loss"
+    DEVIANCE = "deviance", "its solutions explain the share of the loss that was asked for"
     MAX_EVENTS = "max_events", "it has as many events as max_events allows"
     INTERRUPTED = "interrupted", "it was interrupted"
     ROUNDING = "rounding", "double precision cannot represent the solutions for smaller lambdas"

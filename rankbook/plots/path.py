@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+NAMED = 20  # most curves in a legend of given names
+
+
 def spread_ranks(values, count=6):
     """Return the indices of values with `count` evenly spread ranks, largest first."""
     order = np.argsort(-values, kind="stable")
@@ -244,7 +247,7 @@ def plot_path(
     count = len(labels)
     few = count <= len(COLOURS)
     colours = COLOURS
-    if not few:  # many curves are shaded from first to last, without a legend
+    if not few:  # many curves are shaded from first to last
         from matplotlib import colormaps
 
         colours = colormaps["viridis"](np.linspace(0, 0.92, count))
@@ -253,7 +256,8 @@ def plot_path(
     lines = []
     for j, colour, width in zip(np.argsort(-values[-1], kind="stable"), colours, widths):
         lines += ax.plot(lams, values[:, j], color=colour, lw=width, label=labels[j])
-    if few:  # with explicit lines, because a name may begin with an underscore
+    if few or (names is not None and count <= NAMED):
+        # with explicit lines, because a name may begin with an underscore
         beside = dict(loc="upper left", bbox_to_anchor=(1.0, 1.0))
         ax.legend(lines, [line.get_label() for line in lines], title=title, **beside, **SMALL)
     if len(margins) == 1:

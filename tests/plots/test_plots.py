@@ -276,6 +276,15 @@ def test_many_curves_have_no_legend(plane):
     assert len(ax.lines) == 101 and ax.get_legend() is None
 
 
+@pytest.mark.parametrize("count, named", [(12, True), (25, False)])
+def test_a_legend_has_up_to_twenty_given_names(plane, count, named):
+    names = [f"item {i}" for i in range(plane[0].problem.n_items)]
+    legend = plots.plot_path(plane[0], which=np.arange(count), names=names).get_legend()
+    assert (legend is not None) == named
+    if named:
+        assert len(legend.get_texts()) == count and "item" in legend.get_texts()[0].get_text()
+
+
 def test_long_paths_are_thinned():
     lams = np.geomspace(1e3, 1e-3, 200_000)
     kept = axes_module.thin(lams, 300)

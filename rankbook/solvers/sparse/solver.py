@@ -69,8 +69,8 @@ class SparsePath(RangePath):
     Attributes
     ----------
     problem, domain, solver, breakpoints, lams, status, info
-        As in :class:`rankbook.paths.ranges.RangePath`; the status is "deviance" if the loss came
-        near its lowest value above lam_min.
+        As in :class:`rankbook.paths.ranges.RangePath`; the status is "deviance" if the solutions
+        explain the share `deviance` of the loss above lam_min.
     table : scipy.sparse.csr_array of shape (T, d)
         The weights of each solution.
 
