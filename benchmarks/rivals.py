@@ -105,7 +105,7 @@ def rival(name, job, *arguments):
 def main(names):
     """Install the rivals with these names, or all."""
     if unknown := set(names) - set(PINS):
-        raise SystemExit(f"NAME is {unknown.pop()!r}; expected one of: {', '.join(PINS)}.")
+        raise SystemExit(f"NAME is {unknown.pop()!r}. Pass one of: {', '.join(PINS)}.")
     for name in names or PINS:
         install(name)
         versions.cache_clear()

@@ -77,7 +77,7 @@ def test_help_lists_the_names(capsys):
     [
         (
             ["linaer"],
-            "NAME is 'linaer' (did you mean 'linear'?); expected one of: blocks, choice, ",
+            "NAME is 'linaer' (did you mean 'linear'?). Pass one of: blocks, choice, ",
         ),
         (["--svm-rank", "nowhere"], "'nowhere' is no file; the path of a program is accepted."),
         (["--full", "--tiny"], "not allowed with"),
@@ -158,9 +158,7 @@ class TestRivals:
         rivals = part("rivals")
         monkeypatch.setattr(rivals, "python_of", lambda name: tmp_path / "python")
         assert rivals.rival("skglm", "skglm") == "not installed: python -m benchmarks.rivals"
-        with pytest.raises(
-            SystemExit, match="NAME is 'nobody'; expected one of: arena-rank, celer"
-        ):
+        with pytest.raises(SystemExit, match="NAME is 'nobody'. Pass one of: arena-rank, celer"):
             rivals.main(["nobody"])
 
 

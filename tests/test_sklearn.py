@@ -180,7 +180,7 @@ def test_partial_dependence_has_a_row_for_each_label():
 
 
 def test_failures_are_declared_of_estimators_of_rankbook():
-    with pytest.raises(TypeError, match="^estimator is a type; expected an instance of an estima"):
+    with pytest.raises(TypeError, match="^estimator is a type. Pass an instance of an estima"):
         expected_failed_checks(rb.RankSVM)
 
 
@@ -417,7 +417,7 @@ def test_a_column_that_holds_no_numbers_is_named(kind):
             ):
                 with pytest.raises(
                     TypeError,
-                    match=f"^X has {what}.* in column 'colour'; expected columns of numbers",
+                    match=f"^X has {what}.* in column 'colour'. Pass columns of numbers",
                 ):
                     call()
     assert np.array_equal(fitted.predict(X.assign(colour=1.0)), before)
@@ -499,7 +499,7 @@ def test_problems_name_the_column_too(column):
         ("X_new", lambda: solution.predict(bad[["colour", "age"]])),
     ):
         with pytest.raises(
-            TypeError, match=f"^{name} has .* in column 'colour'; expected columns of numbers"
+            TypeError, match=f"^{name} has .* in column 'colour'. Pass columns of numbers"
         ):
             call()
 

@@ -749,7 +749,7 @@ SILENT = {
     "X has two columns 'a'": lambda: ranker().fit(TWICE, Y),
     "file is 3": lambda: model().save(3),
     "file is None": lambda: path().save(None),
-    "file is 'a.x00b'; expected a name without null": lambda: model().save("a\0b"),
+    "file is 'a.x00b'. Pass a name without null": lambda: model().save("a\0b"),
     "/dev/full": lambda: model().save("/dev/full"),
     "scores has shape": lambda: PAIRS.matvec(np.ones(3)),
     "dual has shape": lambda: PAIRS.rmatvec(np.ones(2)),
@@ -758,7 +758,7 @@ SILENT = {
     "n_jobs is 0": lambda: rb.RankSVMCV(n_jobs=0).fit(X, Y),
     "n_jobs is 'all'": lambda: rb.RankRLSCV(n_jobs="all").fit(X, Y),
     "n_jobs is 1000000": lambda: rb.RayleighRankerCV(n_jobs=10**6).fit(X, LABELS),
-    "kernel is 'x{49}\\.\\.\\.; expected": lambda: rb.RankSVM(kernel="x" * 5000).fit(X, Y),
+    "kernel is 'x{49}\\.\\.\\.. Pass": lambda: rb.RankSVM(kernel="x" * 5000).fit(X, Y),
     "winner is 'home'": lambda: rb.Preferences.from_pairs([(0, 1)], winner="home"),
     "y has 9007199254740993,": lambda: rb.OrdinalRanker(ranker()).fit(X[:2], [2**53 + 1, 0]),
 }

@@ -36,7 +36,7 @@ class ArgumentError(ValueError, TypeError):
     --------
     >>> error = ArgumentError("lam is -1", "a positive number")
     >>> str(error), error.argument
-    ('lam is -1; expected a positive number.', 'lam')
+    ('lam is -1. Pass a positive number.', 'lam')
     """
 
     def __init__(self, said, accepted, advice=""):
@@ -49,7 +49,7 @@ class ArgumentError(ValueError, TypeError):
         return type(self)(f"{argument} {self.given}", self.accepted, self.advice)
 
     def __str__(self):
-        text = f"{self.argument} {self.given}; expected {self.accepted}. {self.advice}"
+        text = f"{self.argument} {self.given}. Pass {self.accepted}. {self.advice}"
         return " ".join(line.strip() for line in text.splitlines())  # arrays have several
 
 

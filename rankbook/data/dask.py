@@ -45,7 +45,7 @@ def require_scheduler(client):
         address = getattr(client.scheduler, "address", "that was given")
         raise ConnectionError(
             f"the Dask scheduler {address} does not answer (the client is {client.status}), and "
-            "the data of its workers are lost; expected a client of a running scheduler."
+            "the data of its workers are lost. Pass a client of a running scheduler."
         )
 
 

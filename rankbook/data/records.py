@@ -626,7 +626,7 @@ def orders_of(source, frame):
     """
     if set(frame.columns).issubset(frame.to_numpy(dtype=object).ravel().tolist()):
         raise ValueError(
-            f"{source} begins with {', '.join(frame.columns)}, which are items; expected names of "
+            f"{source} begins with {', '.join(frame.columns)}, which are items. Pass names of "
             "columns in the first row."
         )
     here = frame.notna().to_numpy()
@@ -634,7 +634,7 @@ def orders_of(source, frame):
     if row.size:
         raise ValueError(
             f"{source} has an empty cell in row {row[0]}, column {frame.columns[column[0]]!r}, and "
-            "items after it; expected empty cells at the end of a row only."
+            "items after it. Pass empty cells at the end of a row only."
         )
     cells = frame.to_numpy(dtype=object)
     return [cell[known].tolist() for cell, known in zip(cells, here)]

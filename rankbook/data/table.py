@@ -231,7 +231,7 @@ class Source:
         else:
             self.path = path = Path(path)
             if path.is_dir():
-                raise IsADirectoryError(f"path is {str(path)!r}, a folder; expected a file.")
+                raise IsADirectoryError(f"path is {str(path)!r}, a folder. Pass a file.")
             if not path.exists():
                 raise FileNotFoundError(f"path is {str(path)!r}: there is no such file.")
             if not (path.is_file() or path.is_fifo()):

@@ -36,7 +36,7 @@ def ending_of(file, accepted):
     if not file.parent.is_dir():
         raise FileNotFoundError(f"{str(file)!r}: there is no folder {str(file.parent)!r}.")
     if file.is_dir():
-        raise IsADirectoryError(f"{str(file)!r} is a folder; expected a file.")
+        raise IsADirectoryError(f"{str(file)!r} is a folder. Pass a file.")
     return ending, packed
 
 

@@ -276,10 +276,10 @@ def save_model(file, kind, model, **more):
         said = str(error).replace("model.params.", "").replace("model.fitted.", "")
         name = said.split(" ")[0]
         if "expected" not in said and (name == "model" or name.endswith("_") or "ranker" in name):
-            said += "; expected an estimator of rankbook; joblib or a pickle keeps others"
+            said += ". Pass an estimator of rankbook; joblib or a pickle keeps others"
         elif "expected" not in said:
             said += (
-                "; expected numbers, text, arrays, and lists, tuples and dicts of them. "
+                ". Pass numbers, text, arrays, and lists, tuples and dicts of them. "
                 f"set_params({name.partition('.')[0]}=...) changes a parameter of a fitted model, "
                 "and joblib or a pickle keeps what can be imported"
             )

@@ -164,7 +164,7 @@ class UndefinedMetric(ArgumentError):
     ...     metrics.auc([1, 1], [0.2, 0.3])
     ... except metrics.UndefinedMetric as error:
     ...     print(error)
-    y_true has no query with two different values; expected at least one.
+    y_true has no query with two different values. Pass at least one.
     """
 
     def __init__(self, said, accepted="a query for which the metric is defined", advice=""):

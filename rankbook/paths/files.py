@@ -110,7 +110,7 @@ def _plain_name(name):
     if type(name) not in (str, int, float, bool) or name != name:
         raise Unstorable(
             f"preferences have the item {name!r}, {a_type(name)}, whose name a file "
-            "cannot hold; expected text and numbers"
+            "cannot hold. Pass text and numbers"
         )
     return name
 
@@ -216,7 +216,7 @@ def _items(problem):
     """Return the items of a problem, which a file stores as an array."""
     if hasattr(problem.X, "tocsr"):
         what = f"problem is {a_type(problem)} with sparse items"
-        raise Unstorable(f"{what}, which a file cannot hold; expected an array of items")
+        raise Unstorable(f"{what}, which a file cannot hold. Pass an array of items")
     return problem.X
 
 

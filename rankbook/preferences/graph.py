@@ -256,7 +256,7 @@ def chosen_rows(rows, n):
         chosen = np.arange(n)[rows]
     except IndexError as error:
         raise IndexError(
-            f"rows does not fit {n:,} items ({error}); expected row numbers below {n}. "
+            f"rows does not fit {n:,} items ({error}). Pass row numbers below {n}. "
             "permutation_test_score draws numbers below len(y), which counts preferences, so pass "
             "it grades as y."
         ) from None

@@ -771,7 +771,7 @@ def costs_of_plugins(problem, lam, provides):
                 if is_number and 0 <= cost < np.inf:
                     seconds = float(cost)
                 else:
-                    obstacle = f"says that it costs {cost!r}; expected a number of seconds >= 0"
+                    obstacle = f"says that it costs {cost!r}. Pass a number of seconds >= 0"
         except Exception as error:  # whatever a plugin raises is an obstacle
             seconds, obstacle = np.inf, words_of(error)
         found.append(Prediction(name, seconds, 0, obstacle))

@@ -59,7 +59,7 @@ def test_options_reach_the_solver_and_are_compared_with_what_it_has():
     assert result.exit_code == 2 and "directions is -1" in result.stderr and not result.stdout
     for given, words in (
         ("colour=red", "--option of the solver 'rls' is 'colour'"),
-        ("tol", "--option is 'tol'; expected key=value"),
+        ("tol", "--option is 'tol'. Pass key=value"),
         ("directions=few", "directions is 'few'"),
     ):
         result = run("rls", "--option", given)

@@ -296,8 +296,8 @@ class TestColumns:
                 ["games.csv", "--target", "grade", "--qid", "a", "--drop", "a"],
                 "--qid and --drop are both 'a'",
             ),
-            (["games.letor", "--drop", "a"], "drop is ['a']; expected no value for games.letor"),
-            (["cancer", "--drop", "a"], "drop is ['a']; expected no value for the built-in data"),
+            (["games.letor", "--drop", "a"], "drop is ['a']. Pass no value for games.letor"),
+            (["cancer", "--drop", "a"], "drop is ['a']. Pass no value for the built-in data"),
             (
                 ["games.csv", "--target", "grade", "--qid", "query", "--drop", "a,b,c"],
                 "no columns besides target 'grade' and qid 'query'",
@@ -363,8 +363,8 @@ class TestColumns:
                 ["games.csv", "--target", "grade", "--group-split", "gap", "--qid", "game"],
                 "has no group in row 1, column 'gap'",
             ),
-            (["games.letor", "--group-split", "a"], "--group-split is 'a'; expected no value for"),
-            (["cancer", "--group-split", "a"], "--group-split is 'a'; expected no value for the"),
+            (["games.letor", "--group-split", "a"], "--group-split is 'a'. Pass no value for"),
+            (["cancer", "--group-split", "a"], "--group-split is 'a'. Pass no value for the"),
         ],
     )
     def test_bad_groups(self, arguments, says):
@@ -718,13 +718,13 @@ class TestErrors:
     @pytest.mark.parametrize(
         "arguments, says",
         [
-            (["games.csv"], "--target is missing; expected the name of a column of games.csv"),
+            (["games.csv"], "--target is missing. Pass the name of a column of games.csv"),
             (["games.csv", "--target", "garde"], "did you mean 'grade'"),
             (["games.csv", "--target", "grade", "--qid", "quarry"], "did you mean 'query'"),
-            (["games.letor", "--target", "grade"], "--target is 'grade'; expected no value"),
+            (["games.letor", "--target", "grade"], "--target is 'grade'. Pass no value"),
             (
                 ["cancer", "--target", "y"],
-                "--target is 'y'; expected no value for the built-in data 'cancer'",
+                "--target is 'y'. Pass no value for the built-in data 'cancer'",
             ),
             (["lies.parquet"], "lies.parquet cannot be read as Parquet: "),
             (["words.csv", "--target", "y"], "columns that are not numbers"),
@@ -749,7 +749,7 @@ class TestErrors:
             (["cancer", "--solver-option", "allow_plugins=yes"], "allow_plugins is 'yes'"),
             (
                 ["cancer", "--solver", "path", "--solver-option", "max_events"],
-                "--solver-option is 'max_events'; expected key=value",
+                "--solver-option is 'max_events'. Pass key=value",
             ),
             (
                 ["cancer", "--solver", "rls", "--graph", "star"],
@@ -769,7 +769,7 @@ class TestErrors:
             (["cancer", "--plot", "a.doc"], "expected .pdf, .png, .svg"),
             (["cancer", "--plot", "plot"], "no known kind of picture"),
             (["cancer", "--plot", "none/a.png"], "no folder 'none'"),
-            (["cancer", "--plot", "folder.png"], "a folder; expected a file"),
+            (["cancer", "--plot", "folder.png"], "a folder. Pass a file"),
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) else "",
     )

@@ -135,7 +135,7 @@ def test_orders_are_not_pairs():
     write_orders()
     for form in ("pairs", "matches", "clicks"):
         said = refused("fit", *ORDERS[:6], form, *ORDERS[7:], "-o", "m")
-        assert f"--loss is 'plackett-luce' and --form is '{form}'; expected rankings or ord" in said
+        assert f"--loss is 'plackett-luce' and --form is '{form}'. Pass rankings or ord" in said
     said = refused("fit", *ORDERS, "--ties", "efron", "-o", "m")
     assert "--column ties=efron or breslow counts equal ranks" in said
     said = refused("select", *ORDERS, "--fold-by", "pair")
@@ -146,10 +146,10 @@ def test_orders_are_not_pairs():
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["--loss", "log"], "--loss is 'log'; expected"),
+        (["--loss", "log"], "--loss is 'log'. Pass"),
         (
             ["--loss", "squared", "--method", "rankrls"],
-            "--loss is 'squared' and --method is 'rankrls'; expected a loss for ranksvm only",
+            "--loss is 'squared' and --method is 'rankrls'. Pass a loss for ranksvm only",
         ),
     ],
 )
@@ -197,7 +197,7 @@ def test_an_advantage_is_there_or_not():
     said = refused("fit", *MATCHES[:-4], "--column", "home_advantage=perhaps", "-o", "m")
     assert "--column is home_advantage=yes and home_advantage=perhaps" in said
     said = refused("fit", *MATCHES[:7], "--column", "home_advantage=1", "-o", "m")
-    assert "--column is home_advantage=1; expected yes or no" in said
+    assert "--column is home_advantage=1. Pass yes or no" in said
 
 
 def test_the_clip_of_propensities_is_a_number():
@@ -209,4 +209,4 @@ def test_the_clip_of_propensities_is_a_number():
     given += ["--column", "rule=all-others", "--column", "propensity=seen", "--kernel", "linear"]
     done("fit", *given, "--column", "clip=0.5", "-o", "m")
     said = refused("fit", *given, "--column", "clip=half", "-o", "m")
-    assert "--column is clip=half; expected a number" in said
+    assert "--column is clip=half. Pass a number" in said

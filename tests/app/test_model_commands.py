@@ -211,7 +211,7 @@ class TestPreferencesInAFile:
         prefs = rb.Preferences([0, 0, 3], [1, 2, 1], 4)
         assert np.allclose(self.fitted(*options), self.by_hand(prefs), atol=1e-6)
         given = ["fit", "items.csv", "--name", "item", *options]
-        assert "--ties is 'half'; expected no value for rankings" in refused(
+        assert "--ties is 'half'. Pass no value for rankings" in refused(
             *given, "--ties", "half", "-o", "other"
         )
         places.assign(rank=[2, 1, 2, "1st", 3]).to_csv("places.csv", index=False)
@@ -239,7 +239,7 @@ class TestPreferencesInAFile:
         self.ITEMS.to_csv("items.csv", index=False)
         given = "fit", "items.csv", "--name", "item", "--preferences", "pairs.csv", "-o", "m"
         said = refused(*given, "--column", "winner=won,loser=lost")
-        assert "--column is 'winner=won,loser=lost'; expected one ARGUMENT=COLUMN" in said
+        assert "--column is 'winner=won,loser=lost'. Pass one ARGUMENT=COLUMN" in said
         said = refused(*given, "--column", "won=winner")
         assert "--column takes ARGUMENT=COLUMN, the argument first" in said
         said = refused(*given, "--winner", "won")
@@ -254,7 +254,7 @@ class TestPreferencesInAFile:
         said = refused(
             "fit", "items.csv", "--name", "item", *options, "--column", "winner=w", "-om"
         )
-        assert "--winner is 'won' and --column is winner=w; expected one of the two" in said
+        assert "--winner is 'won' and --column is winner=w. Pass one of the two" in said
 
     def test_preferences_are_counted(self):
         pd.DataFrame(dict(winner=[1, 2], loser=[0, 3])).to_csv("pairs.csv", index=False)
@@ -323,16 +323,16 @@ class TestMeasuresOfPreferences:
         given = ["items.csv", "--name", "item", *self.GIVEN]
         for more, said in (
             (["--metric", "ndcg@10"], "disagreement or pair_accuracy beside --preferences"),
-            (["--target", "x"], "--target is 'x'; expected no value beside --preferences"),
-            (["--by-query"], "--by-query is given; expected no value beside --preferences"),
+            (["--target", "x"], "--target is 'x'. Pass no value beside --preferences"),
+            (["--by-query"], "--by-query is given. Pass no value beside --preferences"),
         ):
             assert said in refused("evaluate", "a.csv", *given, *more)
         said = refused("compare", "a.csv", "b.csv", *given, "--metric", "ndcg@5")
-        assert "--metric is 'ndcg@5'; expected no value beside --preferences" in said
+        assert "--metric is 'ndcg@5'. Pass no value beside --preferences" in said
         for command in (["evaluate", "a.csv"], ["compare", "a.csv", "b.csv"]):
             said = refused(*command, "items.csv")
             assert "--target is missing" in said and "--preferences FILE" in said
-            assert "--winner is 'won'; expected --preferences with it" in refused(
+            assert "--winner is 'won'. Pass --preferences with it" in refused(
                 *command, "items.csv", "--winner", "won"
             )
 
@@ -358,7 +358,7 @@ def test_a_model_with_several_scores_is_for_python(ranker):
         said = refused(
             *command, "data.csv", *(["--target", "y"] if command[0] != "predict" else [])
         )
-        assert "MODEL gives 2 scores for each row; expected one. Score label rankers" in said
+        assert "MODEL gives 2 scores for each row. Pass one. Score label rankers" in said
 
 
 def test_scores_in_a_table_need_no_features():
@@ -453,7 +453,7 @@ class TestRefusals:
             (dict(score=[1.0] * 3), "3 scores"),
             (dict(value=[1.0] * 90), "'score'"),
             (dict(score=[np.nan, *[1.0] * 89]), "row 0"),
-            (dict(row=[0] * 90, score=[1.0] * 90), "row '0' in the rows 0 and 1; expected each"),
+            (dict(row=[0] * 90, score=[1.0] * 90), "row '0' in the rows 0 and 1. Pass each"),
         ],
     )
     def test_bad_scores(self, letor, scores, said):
@@ -500,7 +500,7 @@ def test_new_items_need_no_target():
 def test_a_column_has_one_role(option):
     pd.DataFrame(dict(x=[1.0, 2, 3], z=[1, 2, 3], y=[0, 1, 1])).to_csv("a.csv", index=False)
     said = refused("fit", "a.csv", "--target", "y", option, "y", "-o", "m.rankbook")
-    assert f"--target and {option} are both 'y'; expected two different columns" in said
+    assert f"--target and {option} are both 'y'. Pass two different columns" in said
 
 
 def test_an_order_of_equals_has_no_measure():
@@ -625,12 +625,12 @@ class TestRuns:
         table.to_csv("t.csv", index=False)
         done("fit", "t.csv", "--target", "y", "--drop", "doc", "--qid", "none", "-o", "m")
         given = ["predict", "m", "t.csv", "-o", "run.trec"]
-        assert "DATA has no query ids, which a run needs; expected --qid" in refused(*given)
+        assert "DATA has no query ids, which a run needs. Pass --qid" in refused(*given)
         assert "DATA has no names, which a run needs" in refused(*given, "--qid", "q")
         given += ["--qid", "q", "--name", "doc"]
-        assert "'a b' in row 2; expected names without spaces" in refused(*given)
+        assert "'a b' in row 2. Pass names without spaces" in refused(*given)
         table.assign(doc=["a", "a", "a"]).to_csv("t.csv", index=False)
-        assert "'a' a second time in row 1; expected each name once" in refused(*given)
+        assert "'a' a second time in row 1. Pass each name once" in refused(*given)
         assert not Path("run.trec").exists()
 
 

@@ -386,20 +386,20 @@ class TestPreferencesOfParts:
     @pytest.mark.parametrize(
         "options, said",
         [
-            (["--target", "a"], "--target is 'a'; expected no value beside --preferences"),
-            (["--qid", "a"], "--qid is 'a'; expected no value beside --preferences"),
-            (["--graph", "star"], "--graph is 'star'; expected 'full' for preferences"),
-            (["--method", "rayleigh"], "--method is 'rayleigh'; expected ranksvm or rankrls for"),
-            (["--lam-min", "1"], "--lam-min is 1.0; expected no value where lambda is chosen by"),
+            (["--target", "a"], "--target is 'a'. Pass no value beside --preferences"),
+            (["--qid", "a"], "--qid is 'a'. Pass no value beside --preferences"),
+            (["--graph", "star"], "--graph is 'star'. Pass 'full' for preferences"),
+            (["--method", "rayleigh"], "--method is 'rayleigh'. Pass ranksvm or rankrls for"),
+            (["--lam-min", "1"], "--lam-min is 1.0. Pass no value where lambda is chosen by"),
             (
                 ["--method", "rankrls", "--rule", "largest"],
-                "--rule is 'largest'; expected 'widest'",
+                "--rule is 'largest'. Pass 'widest'",
             ),
-            (["--method", "rankrls", "--solver", "rls"], "--solver is 'rls'; expected 'auto' for"),
-            (["--fold-by", "group"], "--fold-by is 'group'; expected --group with a column"),
+            (["--method", "rankrls", "--solver", "rls"], "--solver is 'rls'. Pass 'auto' for"),
+            (["--fold-by", "group"], "--fold-by is 'group'. Pass --group with a column"),
             (
                 ["--fold-by", "judge"],
-                "--fold-by is 'judge'; expected one of: group, item, order, pair",
+                "--fold-by is 'judge'. Pass one of: group, item, order, pair",
             ),
             (["--fold-by", "order"], "--fold-by is 'order'"),
             (["--fold-by", "pair", "--group", "judge"], "--fold-by is 'pair' beside a column of"),
@@ -408,7 +408,7 @@ class TestPreferencesOfParts:
             (["--group-split", "year"], "--group-split is 'year'"),
             (
                 ["--validation", "pairs.csv", "--fold-by", "pair"],
-                "--fold-by is 'pair'; expected no value beside --validation",
+                "--fold-by is 'pair'. Pass no value beside --validation",
             ),
             (["--validation", "gone.csv"], "--validation is 'gone.csv': there is no such file"),
             (["--test", "items.csv"], "items.csv has the columns"),
@@ -432,7 +432,7 @@ class TestPreferencesOfParts:
         votes()
         given = ["select", "items.csv", "--target", "a", "--name", "film"]
         for option, value in (("--fold-by", "item"), ("--group", "b"), ("--winner", "w")):
-            assert f"{option} is '{value}'; expected --preferences with it" in refused(
+            assert f"{option} is '{value}'. Pass --preferences with it" in refused(
                 *given, option, value
             )
 

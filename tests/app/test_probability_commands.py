@@ -52,10 +52,10 @@ def test_evaluate_has_brier_score_and_log_loss_of_models_with_probabilities(cars
 def test_others_have_none_until_they_are_calibrated(cars):
     assert "log_loss" not in done("evaluate", "h", "cars.csv")
     said = refused("evaluate", "h", "cars.csv", "--metric", "log_loss")
-    assert "MODEL has no probabilities; expected a model of --loss logistic" in said
+    assert "MODEL has no probabilities. Pass a model of --loss logistic" in said
     done("predict", "m", "cars.csv", "-o", "s.csv")
     said = refused("evaluate", "s.csv", "cars.csv", "--target", "y", "--metric", "brier_score")
-    assert "MODEL has no probabilities; expected a model of --loss logistic" in said
+    assert "MODEL has no probabilities. Pass a model of --loss logistic" in said
     model = rb.load("h").calibrate(cars[["a", "b"]], cars.y, qid=cars.q)
     model.save("c")
     assert json.loads(done("info", "c", "--json"))["calibration"]["slope"] == model.link_.slope
@@ -83,7 +83,7 @@ def test_preferences_are_judged_by_probabilities_too_and_survival_times_are_not(
     given = ["evaluate", "m", "lives.csv", "--time", "y", "--event", "died"]
     assert list(json.loads(done(*given, "--json"))["metrics"]) == ["concordance", "disagreement"]
     said = refused(*given, "--metric", "brier_score")
-    assert "--metric is 'brier_score'; expected concordance or disagreement for survival" in said
+    assert "--metric is 'brier_score'. Pass concordance or disagreement for survival" in said
 
 
 def test_predict_gives_the_probabilities_of_pairs(cars):
@@ -103,7 +103,7 @@ def test_predict_gives_the_probabilities_of_pairs(cars):
     said = refused("predict", "m", "cars.csv", "--pairs", "other.csv")
     assert "home is 'car 99' in row 0, which is not among the" in said
     pairs.assign(more=1).to_csv("three.csv", index=False)
-    assert "pairs has 3 columns; expected two" in refused(
+    assert "pairs has 3 columns. Pass two" in refused(
         "predict", "m", "cars.csv", "--pairs", "three.csv"
     )
     assert "beside several files" in refused(

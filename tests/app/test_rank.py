@@ -238,7 +238,7 @@ def test_units_are_drawn_together(votes):
     implied = table("judged.csv", "--group", "judge")
     pd.testing.assert_frame_equal(implied, cluster)
     said = refused("rank", *given, "--group", "sex")
-    assert "--unit is 'sex'; expected one of: judge, loser, winner" in said
+    assert "--unit is 'sex'. Pass one of: judge, loser, winner" in said
 
 
 def test_orders_are_ranked_by_plackett_luce(votes):

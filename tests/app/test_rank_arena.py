@@ -141,19 +141,19 @@ def test_a_plot_is_written():
 @pytest.mark.parametrize(
     "given, expected",
     [
-        (["--anchor", "nobody=3"], "--anchor is 'nobody'; expected one of"),
-        (["--anchor", "gpt_4"], "--anchor is 'gpt_4'; expected NAME=NUMBER"),
-        (["--ties", "win"], "--ties is 'win'; expected one of"),
-        (["--scale", "chess"], "--scale is 'chess'; expected one of"),
+        (["--anchor", "nobody=3"], "--anchor is 'nobody'. Pass one of"),
+        (["--anchor", "gpt_4"], "--anchor is 'gpt_4'. Pass NAME=NUMBER"),
+        (["--ties", "win"], "--ties is 'win'. Pass one of"),
+        (["--scale", "chess"], "--scale is 'chess'. Pass one of"),
         (["--lam", "0"], "--lam is 0"),
-        (["--half-life", "90d"], "--half-life is '90d'; expected --date day, a column"),
+        (["--half-life", "90d"], "--half-life is '90d'. Pass --date day, a column"),
         (
             ["--date", "language", "--since", "2024-01-01"],
             "arena.csv has the date 'zh' in row 0, column 'language'",
         ),
-        (["--date", "tstamp", "--since", "soon"], "--since is 'soon'; expected dates"),
-        (["--by", "sex"], "--by is 'sex'; expected one of: judge, language"),
-        (["--min-votes", "100000"], "--min-votes is 100000; expected at most"),
+        (["--date", "tstamp", "--since", "soon"], "--since is 'soon'. Pass dates"),
+        (["--by", "sex"], "--by is 'sex'. Pass one of: judge, language"),
+        (["--min-votes", "100000"], "--min-votes is 100000. Pass at most"),
         (["-o", "ranks.doc"], "the ending of 'ranks.doc'"),
         (["--ties", "refuse"], "is a tie"),
         (["--date", "tstamp"], "expected --half-life 90d or --since 2026-01-01 with it"),
@@ -218,7 +218,7 @@ def test_ties_of_orders_are_not_half_wins_without_a_note(tmp_path):
         text = done("rank", "r.csv", *ties)
         assert "ties of orders are counted by the method 'breslow'" in text
     said = refused("rank", "r.csv", "--ties", "drop")
-    assert "--ties is 'drop' beside orders; expected no value for orders" in said
+    assert "--ties is 'drop' beside orders. Pass no value for orders" in said
     (tmp_path / "r.csv").write_text("ranking,item,rank\n" + rows.replace("c,2", "c,3"))
     assert "breslow" not in done("rank", "r.csv", "--ties", "half")
 
@@ -227,7 +227,7 @@ def test_clicks_are_refused(votes):
     clicks = dict(session=[1, 1, 2, 2], item=list("abab"), rank=[1, 2, 1, 2], click=[0, 1, 1, 0])
     pd.DataFrame(clicks).to_csv("clicks.csv", index=False)
     said = refused("rank", "clicks.csv")
-    assert "MATCHES is 'clicks.csv', a log of clicks; expected votes, matches or orders" in said
+    assert "MATCHES is 'clicks.csv', a log of clicks. Pass votes, matches or orders" in said
 
 
 def test_a_difference_of_columns_is_a_feature():

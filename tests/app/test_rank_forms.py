@@ -92,13 +92,13 @@ def test_the_readers_give_the_same():
 
 def test_wrong_forms_are_refused():
     assert "weight=voters for counts" in refused("rank", "orders.csv", "--form", "orders")
-    assert "is PrefLib text; expected a table. rb.read_orders" in refused(
+    assert "is PrefLib text. Pass a table. rb.read_orders" in refused(
         "fit", "election.soi", "-o", "m"
     )
     assert "winner is given with the win matrix wins.csv" in refused(
         "rank", "wins.csv", "--form", "wins", "--winner", "a"
     )
-    assert "form is 'matches'; expected one of: orders" in refused(
+    assert "form is 'matches'. Pass one of: orders" in refused(
         "rank", "election.soi", "--form", "matches"
     )
     assert "has no columns 'first' and 'second' and 'wins_first'" in refused(

@@ -161,13 +161,13 @@ def test_survival_times_have_a_concordance():
 def test_wrong_calls_are_refused(models):
     with pytest.raises(ValueError, match="y is None, and there are several models"):
         rb.report(models)
-    with pytest.raises(ValueError, match="models has 'a', a str; expected a model with predict"):
+    with pytest.raises(ValueError, match="models has 'a', a str. Pass a model with predict"):
         rb.report(dict(a="model"), *NEW)
-    with pytest.raises(ValueError, match=r"names has shape \(3,\); expected shape \(80,\)"):
+    with pytest.raises(ValueError, match=r"names has shape \(3,\). Pass shape \(80,\)"):
         rb.report(models["linear"], *NEW, names=list("abc"))
-    with pytest.raises(ValueError, match="X is None; expected an array"):
+    with pytest.raises(ValueError, match="X is None. Pass an array"):
         rb.report(models["linear"], preferences=[(1, 2)])
-    with pytest.raises(ValueError, match="models has an? .*; expected a model with predict"):
+    with pytest.raises(ValueError, match="models has an? .*. Pass a model with predict"):
         rb.report(NEW[1], *NEW)
     with pytest.raises(ValueError, match="preferences are given beside y or qid"):
         rb.report(models["linear"], *NEW, preferences=[(1, 2)])

@@ -126,12 +126,12 @@ class TestSplit:
         data = random_data(1, n=200, queries=40)
         groups = data.qid % 7
         groups[9] = 8
-        with pytest.raises(ValueError, match="groups .* of one query; expected") as error:
+        with pytest.raises(ValueError, match="groups .* of one query. Pass") as error:
             split(replace(data, groups=groups))
         rows = [int(row) for row in re.search(r"rows (\d+) and (\d+)", str(error.value)).groups()]
         assert 9 in rows and data.qid[rows[0]] == data.qid[rows[1]] and rows == sorted(rows)
         parts = np.where(np.arange(200) == 3, "test", "train")
-        with pytest.raises(ValueError, match="groups .* different parts; expected"):
+        with pytest.raises(ValueError, match="groups .* different parts. Pass"):
             split(replace(data, qid=None, groups=groups, parts=parts))
         with pytest.raises(ValueError, match="data has 2 groups to split into 3 parts"):
             split(replace(data, groups=data.qid % 2))
@@ -269,7 +269,7 @@ class TestKernels:
             (dict(kernel="pol"), "did you mean 'poly'"),
             (
                 dict(kernel="linear", degree=2),
-                "degree is 2, but the kernel is linear; expected degree only with poly",
+                "degree is 2, but the kernel is linear. Pass degree only with poly",
             ),
             (dict(kernel="rbf", coef0=0.0), "coef0 is 0.0, but the kernel is rbf"),
             (dict(kernel=np.dot, gamma=1.0), "but the kernel is a callable"),
@@ -587,9 +587,7 @@ class TestMethods:
             select_model(larger_mixture, **change)
 
     def test_rayleigh_needs_two_classes_without_queries(self):
-        with pytest.raises(
-            ValueError, match="y has 3 .*; expected two .* rankbook.RayleighRankerCV"
-        ):
+        with pytest.raises(ValueError, match="y has 3 .*. Pass two .* rankbook.RayleighRankerCV"):
             select_model(random_data(0), method="rayleigh")
         with pytest.raises(ValueError, match="data has queries"):
             select_model(random_data(0, levels=2, queries=9), method="rayleigh")

@@ -98,17 +98,17 @@ def test_a_fit_is_that_of_the_estimator_and_folds_keep_hospitals_together():
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["--time", "days"], "--time is 'days' and --event is missing; expected both or neither"),
-        (["--event", "died"], "--event is 'died' and --time is missing; expected both or neither"),
-        ([*TIMES, "--target", "age"], "--target is 'age'; expected no value beside survival times"),
-        ([*TIMES, "--preferences", "p.csv"], "--time is 'days'; expected no value beside --pref"),
+        (["--time", "days"], "--time is 'days' and --event is missing. Pass both or neither"),
+        (["--event", "died"], "--event is 'died' and --time is missing. Pass both or neither"),
+        ([*TIMES, "--target", "age"], "--target is 'age'. Pass no value beside survival times"),
+        ([*TIMES, "--preferences", "p.csv"], "--time is 'days'. Pass no value beside --pref"),
         (
             ["--time", "days", "--event", "age"],
-            "train.csv has 0.126 in row 0, column 'age'; expected 1 where the",
+            "train.csv has 0.126 in row 0, column 'age'. Pass 1 where the",
         ),
         (["--time", "day", "--event", "died"], "--time is 'day' (did you mean 'days'?)"),
-        ([*TIMES, "--method", "rayleigh"], "--method is 'rayleigh'; expected ranksvm or rankrls"),
-        ([*TIMES, "--group", "site"], "--group is 'site'; expected --preferences with it"),
+        ([*TIMES, "--method", "rayleigh"], "--method is 'rayleigh'. Pass ranksvm or rankrls"),
+        ([*TIMES, "--group", "site"], "--group is 'site'. Pass --preferences with it"),
     ],
 )
 def test_wrong_calls(arguments, said):
@@ -120,9 +120,9 @@ def test_wrong_calls(arguments, said):
 def test_survival_times_have_no_queries_to_compare_or_list():
     write(train=0, more=1)
     done("fit", "train.csv", *TIMES, "--kernel", "linear", "-o", "m")
-    assert "DATA has survival times; expected" in refused("compare", "m", "m", "train.csv")
+    assert "DATA has survival times. Pass" in refused("compare", "m", "m", "train.csv")
     assert "--by-query is given" in refused("evaluate", "m", "train.csv", "--by-query")
-    said = "--metric is 'ndcg'; expected concordance or disagreement for survival times"
+    said = "--metric is 'ndcg'. Pass concordance or disagreement for survival times"
     assert said in refused("evaluate", "m", "train.csv", "--metric", "ndcg")
     assert "--time is 'days'" in refused("fit", "train.csv", "more.csv", *TIMES, "-o", "x")
 
@@ -132,7 +132,7 @@ def test_built_in_data_and_other_targets_are_refused():
     assert "--time is 'days'" in refused("fit", "cancer", *TIMES, "-o", "m")
     table = patients(0).assign(died=2)
     table.to_csv("coded.csv", index=False)
-    said = "coded.csv has 2 in row 0, column 'died'; expected 1 where the event was seen"
+    said = "coded.csv has 2 in row 0, column 'died'. Pass 1 where the event was seen"
     assert said in refused("select", "coded.csv", *TIMES)
     table[["days", "died"]].to_csv("bare.csv", index=False)
     said = "bare.csv has no columns besides time 'days' and event 'died'"
@@ -155,7 +155,7 @@ def test_built_in_data_and_other_targets_are_refused():
         (dict(died=None), "p.csv has no event in row 3, column 'died'; leave this patient out."),
         (
             dict(died=2),
-            "p.csv has 2 in row 3, column 'died'; expected 1 where the event was seen and 0 where "
+            "p.csv has 2 in row 3, column 'died'. Pass 1 where the event was seen and 0 where "
             "the time is censored. If it is coded 1 and 2, subtract 1.",
         ),
         (
@@ -193,9 +193,9 @@ def test_a_time_below_0_is_noted():
 @pytest.mark.parametrize(
     "event, said",
     [
-        ([0, 2], "event is 2 in row 1; expected True and False, or 1 and 0. If it is coded 1 and"),
-        (["0", "1"], "event is '0' in row 0; expected True and False, or 1 and 0, as numbers."),
-        ([0, 3], "event is 3 in row 1; expected True and False, or 1 and 0."),
+        ([0, 2], "event is 2 in row 1. Pass True and False, or 1 and 0. If it is coded 1 and"),
+        (["0", "1"], "event is '0' in row 0. Pass True and False, or 1 and 0, as numbers."),
+        ([0, 3], "event is 3 in row 1. Pass True and False, or 1 and 0."),
     ],
 )
 def test_events_in_python_are_refused_alike(event, said):
@@ -274,7 +274,7 @@ def test_a_fit_to_two_columns_names_the_way_to_survival_times():
     for model in (rb.RankSVM(kernel="linear"), rb.RankSVMCV(kernel="linear")):
         with pytest.raises(ValueError, match=r"y has shape \(80, 2\).*from_survival\(time, event"):
             model.fit(table[["age", "dose"]], table[["days", "died"]])
-        with pytest.raises(ValueError, match=r"y has shape \(80, 3\); expected shape \(n,\)\.$"):
+        with pytest.raises(ValueError, match=r"y has shape \(80, 3\). Pass shape \(n,\)\.$"):
             model.fit(table[["age", "dose"]], table[["days", "died", "site"]])
 
 
@@ -331,13 +331,13 @@ def test_a_start_that_becomes_a_feature_is_announced():
         (["--target", "died", "--entry", "start"], "--entry is 'start' and --time is missing"),
         (
             [*TIMES, "--entry", "days", "--drop", "start", *COX],
-            "--time and --entry are both 'days'; expected two different columns",
+            "--time and --entry are both 'days'. Pass two different columns",
         ),
         ([*TIMES, "--entry", "bad", *COX], "late.csv has an entry at "),
         ([*TIMES, "--entry", "start"], "expected --loss plackett-luce, which is Cox's model"),
         ([*LATE, "--tied-events", "efron"], "expected --time, --event and --loss plackett-luce"),
-        ([*LATE, *COX, "--robust"], "--robust is given; expected --coefficients with it"),
-        ([*LATE, *COX[:2], "--coefficients"], "--coefficients is given; expected --kernel linear"),
+        ([*LATE, *COX, "--robust"], "--robust is given. Pass --coefficients with it"),
+        ([*LATE, *COX[:2], "--coefficients"], "--coefficients is given. Pass --kernel linear"),
     ],
 )
 def test_wrong_calls_with_late_entries(arguments, said):

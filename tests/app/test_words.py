@@ -37,59 +37,59 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        ([*FIT, "--kernel", "callable"], "--kernel is 'callable'; expected one of: linear, poly,"),
-        ([*SELECT, "--kernel", "precompute"], "--kernel is 'precompute'; expected one of: linear"),
+        ([*FIT, "--kernel", "callable"], "--kernel is 'callable'. Pass one of: linear, poly,"),
+        ([*SELECT, "--kernel", "precompute"], "--kernel is 'precompute'. Pass one of: linear"),
         (
             [*FIT, "--kernel", "precomputed"],
-            "--kernel is 'precomputed', and the items of the data are features; expected linear,",
+            "--kernel is 'precomputed', and the items of the data are features. Pass linear,",
         ),
         (
             ["rank", "orders.csv", "--form", "orders", "--column", "item=first,second,third"]
             + ["--weight", "n", "--balance"],
-            "--balance is given beside orders; expected no value for orders.",
+            "--balance is given beside orders. Pass no value for orders.",
         ),
         (["rank", "pairs.csv", "--results", "1=home,2=away"], "--results is 1=home,2=away; expect"),
         (
             [*PAIRS, "--form", "clicks", "--column", "rule=first"],
-            "--column rule is 'first'; expected one of: all-others, last-click, skip-above, skip-n",
+            "--column rule is 'first'. Pass one of: all-others, last-click, skip-above, skip-n",
         ),
         (
             [*FIT, "--kernel", "poly", "--sign", "a=1"],
-            "--sign is given and --kernel is 'poly'; expected no value, or --kernel linear.",
+            "--sign is given and --kernel is 'poly'. Pass no value, or --kernel linear.",
         ),
         (
             [*FIT, "--penalty", "elastic-net", "--kernel", "linear"],
-            "--penalty is 'elastic-net' and --loss is 'hinge'; expected",
+            "--penalty is 'elastic-net' and --loss is 'hinge'. Pass",
         ),
         (
             [*FIT, "--kernel", "linear", "--gamma", "1"],
-            "--gamma is 1.0, and --kernel is 'linear', which has no gamma; expected no value.",
+            "--gamma is 1.0, and --kernel is 'linear', which has no gamma. Pass no value.",
         ),
         (
             [*SELECT, "--kernel", "linear", "--degree", "2"],
-            "--degree is 2, but the kernel is linear; expected --degree only with poly.",
+            "--degree is 2, but the kernel is linear. Pass --degree only with poly.",
         ),
         (
             [*SELECT, "--method", "rankrls", "--loss", "hinge"],
-            "--loss is 'hinge' and --method is 'rankrls'; expected a loss for ranksvm only.",
+            "--loss is 'hinge' and --method is 'rankrls'. Pass a loss for ranksvm only.",
         ),
         (
             [*SELECT, "--loss", "plackett-luce", "--graph", "star"],
-            "--graph is 'star', which is no sequence of choices; expected --graph full.",
+            "--graph is 'star', which is no sequence of choices. Pass --graph full.",
         ),
         (
             [*FIT, "--loss", "plackett-luce", "--query-weight", "equal"],
             "--query-weight is 'equal' and --loss is 'plackett-luce', which sums over choices; "
-            "expected no value.\n",
+            "Pass no value.\n",
         ),
         (
             ["fit", "items.csv", "--time", "a", "-o", "new.rankbook"],
-            "--time is 'a' and --event is missing; expected both or neither.",
+            "--time is 'a' and --event is missing. Pass both or neither.",
         ),
         (["fit", "equal.csv", *FIT[2:]], "error: DATA has no preference: all scores are equal"),
         (
             [*FIT[:3], "race", *FIT[4:]],
-            "--target and --qid are both 'race'; expected two different columns.",
+            "--target and --qid are both 'race'. Pass two different columns.",
         ),
         (
             [*PAIRS, "--column", "pair_features=size"],
@@ -97,7 +97,7 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         ),
         (
             [*PAIRS, "--column", "propensity=length"],
-            "--column propensity is 'length'; expected no value for the form 'pairs'",
+            "--column propensity is 'length'. Pass no value for the form 'pairs'",
         ),
         (
             ["rank", "orders.csv", "--form", "orders"],
@@ -118,7 +118,7 @@ def test_a_model_without_probabilities_is_named_model(files, monkeypatch):
     assert "expected RankSVM with --loss logistic" in said
     assert "In Python, call model.calibrate" in said
     same = ["compare", "hinge.rankbook", "hinge.rankbook", "items.csv", *TARGET]
-    expected = "--seed is -1; expected no value or an integer from 0 to 2**32 - 1."
+    expected = "--seed is -1. Pass no value or an integer from 0 to 2**32 - 1."
     assert expected in refused(*same, "--seed", "-1")
 
 

@@ -61,7 +61,7 @@ PLAIN = ["fit", "good.csv", "--qid", "none", "-o", "new.rankbook"]
 FIT = [*TARGET, "-o", "new.rankbook"]
 
 NO_FOLDER = "', but .* no folder 'gone'"
-A_FOLDER = "', a folder; expected a file"
+A_FOLDER = "', a folder. Pass a file"
 
 # what is wrong, the arguments, and what the one line says: the argument, what came, what is taken
 CALLS = [
@@ -97,14 +97,14 @@ CALLS = [
                 2,
                 "NaN",
                 "nan.csv",
-                r"nan\.csv has nan \(or nothing\) in row 0, column 'a'; expected fin",
+                r"nan\.csv has nan \(or nothing\) in row 0, column 'a'. Pass fin",
             ),
             (
                 ["evaluate", "m.rankbook", *TARGET],
                 2,
                 "infinity",
                 "inf.csv",
-                r"inf\.csv has inf in row 39, column 'b'; expected finite",
+                r"inf\.csv has inf in row 39, column 'b'. Pass finite",
             ),
             (
                 ["compare", "m.rankbook", "m.rankbook", *TARGET],
@@ -145,7 +145,7 @@ CALLS = [
     (
         "a loss of another method",
         ["fit", "good.csv", *FIT, "--method", "rankrls", "--loss", "hinge"],
-        "--loss is 'hinge'; expected no value for the method 'rankrls'",
+        "--loss is 'hinge'. Pass no value for the method 'rankrls'",
     ),
     ("a model on stdin", ["predict", "-", "good.csv"], "MODEL is '-', standard input; exp"),
     ("another model on stdin", ["compare", "m.rankbook", "-", "good.csv", *TARGET], "B is '-', st"),
@@ -158,7 +158,7 @@ CALLS = [
     (
         "a path for a model",
         ["predict", "p.rankbook", "good.csv"],
-        r"MODEL is 'p\.rankbook', which holds .*; expected a model",
+        r"MODEL is 'p\.rankbook', which holds .*. Pass a model",
     ),
     *(
         (
@@ -173,7 +173,7 @@ CALLS = [
         (
             f"an unknown {option} for {command[0]}",
             [*command, *more, option, value],
-            rf"{option} is '{value}'.*did you mean '{near}'.*expected one of: ",
+            rf"{option} is '{value}'.*did you mean '{near}'.*Pass one of: ",
         )
         for command, option, value, near, more in (
             (["convert", "good.csv", "new.csv"], "--target", "grad", "grade", ()),
@@ -195,49 +195,49 @@ CALLS = [
             (["fit", "good.csv", *FIT], ["--c", "-1"], "--c is -1"),
             (["path", "good.csv", *TARGET, "-o", "new.csv"], ["--lam-min", "-1"], "--lam-min is -"),
             (["select", "good.csv", *TARGET], ["--lam-max", "nan"], "--lam-max is nan"),
-            (["select", "good.csv", *TARGET], ["--gamma", "x"], "--gamma is 'x'; expected a num"),
+            (["select", "good.csv", *TARGET], ["--gamma", "x"], "--gamma is 'x'. Pass a num"),
             (
                 ["fit", "good.csv", *FIT],
                 ["--sign", "a=1", "--sign", "a=-1"],
                 "--sign names 'a' twice",
             ),
             (["fit", "good.csv", *FIT], ["--kernel", "poly", "--degree", "0"], "--degree is 0"),
-            (["select", "good.csv", *TARGET], ["--seed", "-1"], "--seed is -1; expected an int"),
+            (["select", "good.csv", *TARGET], ["--seed", "-1"], "--seed is -1. Pass an int"),
         )
     ),
     (
         "a metric of wrong depth",
         ["evaluate", "m.rankbook", "good.csv", *TARGET, "--metric", "ndcg@0"],
-        "--metric is 'ndcg@0'; expected at least one place, such as ndcg@10",
+        "--metric is 'ndcg@0'. Pass at least one place, such as ndcg@10",
     ),
     (
         "a comparison by no mean over queries",
         ["compare", "m.rankbook", "m.rankbook", "good.csv", *TARGET, "--metric", "disagreement"],
-        "--metric is disagreement, a mean over preferences; expected a mean over queries",
+        "--metric is disagreement, a mean over preferences. Pass a mean over queries",
     ),
     (
         "a comparison without queries",
         ["compare", "scores.csv", "scores.csv", "good.csv", "--target", "grade", "--qid", "none"],
-        "data has no queries; expected data with query ids, see --qid",
+        "data has no queries. Pass data with query ids, see --qid",
     ),
     (
         "two columns for one argument",
         ["fit", "few.csv", "--preferences", "pairs.csv", "-o", "new.rankbook"]
         + ["--column", "winner=winner", "--column", "winner=loser"],
-        "--column is winner=winner and winner=loser; expected one column for each argument",
+        "--column is winner=winner and winner=loser. Pass one column for each argument",
     ),
     ("columns of words", ["fit", "words.csv", *FIT], "'word' .*--drop word, or --name word"),
     ("columns of words to select", ["select", "words.csv", *TARGET], "'word' .*--drop word"),
     (
         "no target",
         ["fit", "good.csv", "-o", "new.rankbook"],
-        "--target is missing; expected the name of a column of good.csv to rank by, one of: a, b",
+        "--target is missing. Pass the name of a column of good.csv to rank by, one of: a, b",
     ),
     # one query, equal grades
     (
         "one query to split",
         ["select", "one.csv", *TARGET],
-        "data has 1 queries to split into 3 parts; expected at least one for each part",
+        "data has 1 queries to split into 3 parts. Pass at least one for each part",
     ),
     *(
         (f"equal grades for {command[0]}", [*command, *TARGET], said)
@@ -285,19 +285,19 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--form", "clicks", "--ties", "drop"],
-                "--ties is 'drop'; expected no value for clicks",
+                "--ties is 'drop'. Pass no value for clicks",
             ),
             (
                 ["--preferences", "pairs.csv", "--form", "clicks", "--column", "query=race"],
-                "--column is query=race; expected items with a name in one column. Join the query",
+                "--column is query=race. Pass items with a name in one column. Join the query",
             ),
             (
                 ["--preferences", "pairs.csv", "--target", "grade"],
-                "--target is 'grade'; expected no",
+                "--target is 'grade'. Pass no",
             ),
             (
                 ["--preferences", "pairs.csv", "--name", "race"],
-                "--name has '0' in the rows 0 and 1; expected distinct names",
+                "--name has '0' in the rows 0 and 1. Pass distinct names",
             ),
         )
     ),

@@ -49,9 +49,7 @@ def test_nothing_is_kept_after_a_call():
 
 
 def test_a_field_that_is_no_array():
-    with pytest.raises(
-        TypeError, match="b is of numba's type float64; expected an array or a record"
-    ):
+    with pytest.raises(TypeError, match="b is of numba's type float64. Pass an array or a record"):
         numba.typeof(Pair(np.zeros(1), 1.0))
 
 

@@ -196,9 +196,9 @@ def test_what_would_fill_the_memory_is_not_read(monkeypatch):
     os.mkfifo("pipe")  # and no process writes into it
     table = dict(target="a")
     refused = (
-        (read_table, "/dev/zero", table, "a device; expected a file or a pipe"),
-        (rb.load, "/dev/zero", {}, "a device or a pipe; expected a file of rankbook"),
-        (rb.load, "pipe", {}, "a device or a pipe; expected a file of rankbook"),
+        (read_table, "/dev/zero", table, "a device. Pass a file or a pipe"),
+        (rb.load, "/dev/zero", {}, "a device or a pipe. Pass a file of rankbook"),
+        (rb.load, "pipe", {}, "a device or a pipe. Pass a file of rankbook"),
         (rb.read_blocks, "pipe", table, "expected files, since .* pipes can be read only once"),
         (rb.load, "many.npz", {}, "it has 10,001 arrays, and at most 10,000"),
     )

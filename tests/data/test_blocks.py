@@ -76,11 +76,11 @@ def test_results_are_added_in_the_order_of_the_blocks():
         (dict(X=np.ones((2, 2)), y=[0, np.inf]), ": y has"),
         (dict(X=np.ones((2, 2)), y=[0, 1], weight=[1.0, -1.0]), ": weight"),
         (dict(X=np.ones((2, 2)), y=[0, 1], qid=[1]), ": qid has"),
-        (dict(X=np.ones((0, 2)), y=[]), ": X has no rows; expected at least one"),
-        (dict(X=csr_array((0, 2)), y=[]), ": X has no rows; expected at least one"),
+        (dict(X=np.ones((0, 2)), y=[]), ": X has no rows. Pass at least one"),
+        (dict(X=csr_array((0, 2)), y=[]), ": X has no rows. Pass at least one"),
         (
             dict(X=np.ones((1, 2)), y=[1], feature_names=["a"]),
-            ": feature_names has 1 names; expected 2",
+            ": feature_names has 1 names. Pass 2",
         ),
     ],
 )
@@ -103,7 +103,7 @@ def test_what_is_wrong_in_a_block_is_named(given, words):
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], ["1", "1"], name="words")],
-            "words has query ids that are text, and those of good are numbers; expected ids",
+            "words has query ids that are text, and those of good are numbers. Pass ids",
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], np.array(["1", "2"], object), name="words")],
@@ -115,7 +115,7 @@ def test_what_is_wrong_in_a_block_is_named(given, words):
         ),
         (
             [Block([[1.0, 2], [1, 1e200]], [0, 1], [2, 2], name="huge", first=7)],
-            r"huge \(from row 7\): X has 1e\+200 in row 1, column 1; expected .* 1e\+100",
+            r"huge \(from row 7\): X has 1e\+200 in row 1, column 1. Pass .* 1e\+100",
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], [2, 2], name="named", feature_names=["a", "b"])],
@@ -134,9 +134,7 @@ def test_names_in_another_order():
         Block(np.ones((1, 2)), [1], [k], name=f"b{k}", feature_names=names)
         for k, names in enumerate((["a", "b"], ["b", "a"]))
     ]
-    with pytest.raises(
-        ValueError, match="b1 has 'b' in column 0 and b0 has 'a'; expected equal names"
-    ):
+    with pytest.raises(ValueError, match="b1 has 'b' in column 0 and b0 has 'a'. Pass equal names"):
         block_facts(Blocks(two))
 
 
@@ -156,7 +154,7 @@ def test_ids_of_one_kind_that_differ_in_type():
 def test_entries_that_are_all_too_small():
     small = Block([[1e-200]], [1], [1])
     with pytest.raises(
-        ValueError, match="X has no number above 1e-200 in size; expected numbers of 1e-150"
+        ValueError, match="X has no number above 1e-200 in size. Pass numbers of 1e-150"
     ):
         block_facts(Blocks([small]))
     block_facts(Blocks([small, Block([[1.0]], [1], [2])]))
@@ -171,7 +169,7 @@ def test_names_are_those_of_a_data_frame():
     numbered = Block(frame.set_axis([0, 1], axis=1), [0, 1])
     assert numbered.feature_names is None and numbered.named_items() is numbered.X
     with pytest.raises(
-        TypeError, match="block: X has columns named 'age', 1; expected names that are all"
+        TypeError, match="block: X has columns named 'age', 1. Pass names that are all"
     ):
         Block(frame.set_axis(["age", 1], axis=1), [0, 1])
     sparse = Block(csr_array(frame.to_numpy()), [0, 1], feature_names=["age", "size"])
@@ -179,16 +177,16 @@ def test_names_are_those_of_a_data_frame():
 
 
 def test_there_is_at_least_one_block():
-    with pytest.raises(ValueError, match="blocks is empty; expected at least one"):
+    with pytest.raises(ValueError, match="blocks is empty. Pass at least one"):
         Blocks([])
 
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (3, "blocks is an int; expected a list of Block"),
-        (Block([[1.0]], [1]), "blocks is a Block; expected a list of Block"),
-        ([Block([[1.0]], [1]), 3], r"blocks\[1\] is an int; expected rankbook.Block"),
+        (3, "blocks is an int. Pass a list of Block"),
+        (Block([[1.0]], [1]), "blocks is a Block. Pass a list of Block"),
+        ([Block([[1.0]], [1]), 3], r"blocks\[1\] is an int. Pass rankbook.Block"),
     ],
 )
 def test_what_is_no_block(wrong, words):
@@ -206,10 +204,10 @@ def test_a_block_that_borrows():
 @pytest.mark.parametrize(
     "names, error, says",
     [
-        ("ab", TypeError, "^block: feature_names is 'ab'; expected a list of names"),
-        (7, TypeError, "^block: feature_names is 7; expected a list of names"),
-        ([1, "b"], TypeError, "^block: feature_names has 1, 'b'; expected names that are all text"),
-        (["a"], ValueError, "^block: feature_names has 1 names; expected 2"),
+        ("ab", TypeError, "^block: feature_names is 'ab'. Pass a list of names"),
+        (7, TypeError, "^block: feature_names is 7. Pass a list of names"),
+        ([1, "b"], TypeError, "^block: feature_names has 1, 'b'. Pass names that are all text"),
+        (["a"], ValueError, "^block: feature_names has 1 names. Pass 2"),
     ],
 )
 def test_names_that_are_none_are_refused_by_the_name_of_their_argument(names, error, says):

@@ -322,13 +322,13 @@ def test_sparse_rows_move(client):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        (dict(X=np.ones((4, 2))), TypeError, "X is an ndarray; expected a dask array"),
+        (dict(X=np.ones((4, 2))), TypeError, "X is an ndarray. Pass a dask array"),
         (dict(X=da.ones(240, chunks=60)), ValueError, "X has 1 dimensions"),
-        (dict(y=np.ones(240)), TypeError, "y is an ndarray; expected a dask array or series"),
+        (dict(y=np.ones(240)), TypeError, "y is an ndarray. Pass a dask array or series"),
         (dict(y=da.ones(239, chunks=60)), ValueError, "y has 239 entries and X has 240 rows"),
         (dict(qid=None), ValueError, "partition 1 has no qid, and there are 4 blocks"),
-        (dict(qid=None, shuffle=True), ValueError, "partition . has no qid; expected query ids"),
-        (dict(client=3), TypeError, "client is an int; expected a dask.distributed.Client"),
+        (dict(qid=None, shuffle=True), ValueError, "partition . has no qid. Pass query ids"),
+        (dict(client=3), TypeError, "client is an int. Pass a dask.distributed.Client"),
         (
             dict(X=Blocks([rb.Block(np.ones((2, 1)), [0, 1])])),
             ValueError,
@@ -361,12 +361,12 @@ def test_partitions_that_do_not_agree(client):
     X, y, qid, _ = data()
     some = da.ones(240, chunks=60) > 0
     items, grades, ids = arrays(X, y, qid)
-    with pytest.raises(ValueError, match="y has 3 partitions and X has 4; expected equal numbers"):
+    with pytest.raises(ValueError, match="y has 3 partitions and X has 4. Pass equal numbers"):
         rb.dask_blocks(items[some], da.from_array(y, chunks=80), ids)
     with pytest.raises(ValueError, match="partition 0: y has shape"):
         rb.dask_blocks(items[some], grades[some & (da.arange(240, chunks=60) > 5)], ids[some])
     frame = dd.from_dask_array(items, columns=list("abcde"))
-    with pytest.raises(ValueError, match="qid is 'q', which X does not have; expected one of a, b"):
+    with pytest.raises(ValueError, match="qid is 'q', which X does not have. Pass one of a, b"):
         rb.dask_blocks(frame, "a", "q")
 
 
@@ -404,7 +404,7 @@ def test_the_default_without_a_client():
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     lines = result.stdout.splitlines()
     assert lines[0] == "Blocks(1 blocks)", result.stderr
-    assert lines[1].startswith("client is None, and no client was made; expected a dask.distrib")
+    assert lines[1].startswith("client is None, and no client was made. Pass a dask.distrib")
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -715,5 +715,5 @@ def test_rows_of_one_and_of_two_weights_move(client):
 def test_query_ids_are_whole_numbers_or_text(ids):
     X, y = np.arange(24.0).reshape(12, 2), np.tile([0, 1, 2], 4)
     parts = (da.from_array(part, chunks=(6, 2)[: part.ndim]) for part in (X, y, ids))
-    with pytest.raises(ValueError, match="qid has .* at index 0; expected ids as whole numbers"):
+    with pytest.raises(ValueError, match="qid has .* at index 0. Pass ids as whole numbers"):
         rb.RankSVM(kernel="linear").fit(*parts)

@@ -52,7 +52,7 @@ class TestDataset:
             (dict(qid=[1.0, 2.0]), "qid .* float64.*whole numbers"),
             (dict(parts=["train"]), "parts has shape"),
             (dict(parts=["train", "valid"]), "parts is 'valid'"),
-            (dict(feature_names=["a"]), "feature_names has 1 names; expected 2"),
+            (dict(feature_names=["a"]), "feature_names has 1 names. Pass 2"),
             (dict(item_names=["a"]), "item_names has 1 names; "),
             (dict(y=[0, np.inf]), "y has infinity at index 1"),
             (dict(X=[[1, 2], [3, np.nan]]), "X has NaN in row 1, column 1"),
@@ -119,7 +119,7 @@ class TestNames:
 
     @pytest.mark.parametrize("name", [None, 3, ["cancer"]])
     def test_not_a_name(self, name):
-        with pytest.raises(ValueError, match="expected one of: auto, cancer"):
+        with pytest.raises(ValueError, match="Pass one of: auto, cancer"):
             load(name)
 
 

@@ -139,7 +139,7 @@ class TestColumns:
         assert block.weight.tolist() == [1, 2] and block.worse_weight.tolist() == [0, 1]
         [block] = rb.read_blocks(name, "y", "q", ["x"], worse_weight="e")
         assert block.weight is None and block.worse_weight.tolist() == [0, 1]
-        with pytest.raises(ValueError, match="worse_weight is 'z'; expected one of"):
+        with pytest.raises(ValueError, match="worse_weight is 'z'. Pass one of"):
             rb.read_blocks(name, "y", "q", worse_weight="z")
         with pytest.raises(ValueError, match="weight and worse_weight are both 'e'"):
             rb.read_blocks(name, "y", "q", weight="e", worse_weight="e")
@@ -262,21 +262,21 @@ class TestRefused:
             ("q,y,z\n3,1,2\n", {}, "b.csv has no column 'x', which a.csv has; it has q, y, z"),
             ("q,y,x,z\n3,1,2,3\n", {}, "b.csv has a column 'z', which a.csv lacks"),
             ("q,y,z\n3,1,2\n", dict(features=["x"]), "b.csv has no column 'x'"),
-            (CSV, dict(target="grade"), "target is 'grade'; expected one of: q, x, y"),
+            (CSV, dict(target="grade"), "target is 'grade'. Pass one of: q, x, y"),
             (
                 CSV,
                 dict(target=None),
-                "target is None; expected the name of a column of a.csv to rank by",
+                "target is None. Pass the name of a column of a.csv to rank by",
             ),
             (CSV, dict(qid="qd"), "qid is 'qd'.*did you mean 'q'"),
-            (CSV, dict(weight="w"), "weight is 'w'; expected one of: q, x, y"),
-            (CSV, dict(drop=["w"]), "drop is 'w'; expected one of: q, x, y"),
-            (CSV, dict(features=["y"]), "features is 'y'; expected one of: x"),
+            (CSV, dict(weight="w"), "weight is 'w'. Pass one of: q, x, y"),
+            (CSV, dict(drop=["w"]), "drop is 'w'. Pass one of: q, x, y"),
+            (CSV, dict(features=["y"]), "features is 'y'. Pass one of: x"),
             (CSV, dict(features=[]), "a.csv has no columns besides target 'y' and qid 'q'"),
             (
                 CSV,
                 dict(weight="y"),
-                "target and weight are both .y.; expected two different columns",
+                "target and weight are both .y.. Pass two different columns",
             ),
             (CSV, dict(rows=0), "rows is 0"),
         ],
@@ -292,7 +292,7 @@ class TestRefused:
             rb.read_blocks(["a.csv", "b.txt"], "y", "q")
         with pytest.raises(ValueError, match="c.txt has no qid and b.txt has"):
             rb.read_blocks("?.txt")
-        with pytest.raises(ValueError, match="target is 'y'; expected None for b.txt"):
+        with pytest.raises(ValueError, match="target is 'y'. Pass None for b.txt"):
             rb.read_blocks("b.txt", "y")
         with pytest.raises(ValueError, match="d.csv has names of columns but no rows"):
             rb.read_blocks("d.csv", "y", "q")
@@ -301,7 +301,7 @@ class TestRefused:
             rb.read_blocks("*.parquet", "y")
         with pytest.raises(FileNotFoundError, match="'e.csv': there is no such file"):
             rb.read_blocks("e.csv", "y")
-        with pytest.raises(TypeError, match="paths is 3; expected a path"):
+        with pytest.raises(TypeError, match="paths is 3. Pass a path"):
             rb.read_blocks(3)
         for wrong, words in (([], "paths is empty"), (["a.csv"] * 2, "'a.csv' twice")):
             with pytest.raises(ValueError, match=words):
@@ -312,7 +312,7 @@ class TestRefused:
         with pytest.raises(ValueError, match="a.parquet cannot be read as Parquet"):
             rb.read_blocks("a.parquet", "y")
         Path("a.parquet.gz").write_bytes(gzip.compress(b"PAR1"))
-        with pytest.raises(ValueError, match="Parquet packed by gzip; expected the unpacked"):
+        with pytest.raises(ValueError, match="Parquet packed by gzip. Pass the unpacked"):
             rb.read_blocks("a.parquet.gz", "y")
 
     @pytest.mark.parametrize("id", ["inf", "9007199254740993.0"])

@@ -232,7 +232,7 @@ class TestNotWhatTheEndingSays:
     @pytest.mark.parametrize("name", ["a.xlsx", "a", "a.cvs", "a.csv.zip"])
     def test_unknown_ending(self, name):
         with pytest.raises(
-            ValueError, match=r"the ending of a.* expected one of: \.csv, \.dat, \.letor, \.parquet"
+            ValueError, match=r"the ending of a.* Pass one of: \.csv, \.dat, \.letor, \.parquet"
         ):
             read_table(put(name, TABLE))
 
@@ -301,7 +301,7 @@ class TestColumns:
         [
             (dict(target="mgp"), "target is 'mgp'.*did you mean 'mpg'"),
             (dict(target="mpg", qid="rac"), "qid is 'rac'.*did you mean 'race'"),
-            (dict(target=0), "target is 0; expected the name of a column"),
+            (dict(target=0), "target is 0. Pass the name of a column"),
             (dict(target="mpg", qid="mpg"), "target and qid are both 'mpg'"),
         ],
     )
@@ -311,7 +311,7 @@ class TestColumns:
 
     @pytest.mark.parametrize("argument", ["target", "qid"])
     def test_svmlight_has_no_columns(self, argument):
-        with pytest.raises(ValueError, match=f"{argument} is 'y'; expected None"):
+        with pytest.raises(ValueError, match=f"{argument} is 'y'. Pass None"):
             read_table(put("a.svm", LETOR), **{argument: "y"})
 
     @pytest.mark.parametrize(
@@ -671,7 +671,7 @@ class TestDrop:
         [
             (dict(drop=["nmae"]), ValueError, "drop is 'nmae'.*did you mean 'name'"),
             (dict(drop=["y"]), ValueError, "target and drop are both 'y'"),
-            (dict(drop="name"), TypeError, "drop is 'name'; expected a list"),
+            (dict(drop="name"), TypeError, "drop is 'name'. Pass a list"),
             (dict(drop=["x"], qid="x"), ValueError, "qid and drop are both 'x'"),
             (dict(drop=["name", "x"]), ValueError, "no columns besides target 'y'"),
         ],
@@ -681,7 +681,7 @@ class TestDrop:
             read_table(put("a.csv", "name,x,y\nford,1,2\n"), target="y", **arguments)
 
     def test_svmlight_has_nothing_to_drop(self):
-        with pytest.raises(ValueError, match=r"drop is \['x'\]; expected None for a.svm"):
+        with pytest.raises(ValueError, match=r"drop is \['x'\]. Pass None for a.svm"):
             read_table(put("a.svm", LETOR), drop=["x"])
 
     def test_words_have_names(self):
@@ -739,7 +739,7 @@ class TestBadLine:
         with pytest.raises(
             ValueError,
             match=re.escape(
-                "a.svm has nan (or nothing) in row 1, column 'feature 2'; expected finite numbers. "
+                "a.svm has nan (or nothing) in row 1, column 'feature 2'. Pass finite numbers. "
                 "That is line 4, '2 1:1 2:nan'."
             ),
         ):
@@ -763,13 +763,13 @@ def test_a_pipe_is_a_file_that_is_read_once(name, packed):
 
 def test_closed_standard_input_is_refused(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
-    with pytest.raises(ValueError, match="^path is '-', and standard input is closed; expected"):
+    with pytest.raises(ValueError, match="^path is '-', and standard input is closed. Pass"):
         Source("-")
 
 
 @pytest.mark.parametrize("read", [rb.read_table, rb.read_preferences, rb.read_orders])
 def test_standard_input_is_for_the_command_line(read):
-    with pytest.raises(ValueError, match="^path is '-'; expected a file. Only the command line"):
+    with pytest.raises(ValueError, match="^path is '-'. Pass a file. Only the command line"):
         read("-")
 
 
@@ -813,9 +813,9 @@ def test_orders_stand_in_some_of_the_columns():
     "text, options, said",
     [
         ("a,b\n1,2\n,3\n", {}, r"wide.csv has an empty cell in row 1, column 'a', and items after"),
-        ("a,b\nx,x\n", {}, r"wide.csv: row 0 is \['x', 'x'\]; expected a sequence of different"),
+        ("a,b\nx,x\n", {}, r"wide.csv: row 0 is \['x', 'x'\]. Pass a sequence of different"),
         ("a,b\n", {}, "wide.csv has names of columns but no rows"),
-        ("x,y\ny,z\nz,x\n", {}, "wide.csv begins with x, y, which are items; expected names of c"),
+        ("x,y\ny,z\nz,x\n", {}, "wide.csv begins with x, y, which are items. Pass names of c"),
         ("a,b\nx,y\n", dict(rank="a"), "rank is 'a', and orders is no table"),
         ("a,b\nx,y\n", dict(items=["x"]), "wide.csv: row 0 is 'y' in place 1, which is not among"),
     ],
@@ -825,7 +825,7 @@ def test_orders_that_cannot_be_read(text, options, said):
     for read in (rb.read_orders, rb.read_preferences):
         with pytest.raises(ValueError, match=said):
             read("wide.csv", "orders", **options)
-    with pytest.raises(ValueError, match="^form is 'pairs'; expected one of: orders, rankings"):
+    with pytest.raises(ValueError, match="^form is 'pairs'. Pass one of: orders, rankings"):
         rb.read_orders("wide.csv", "pairs")
 
 

@@ -174,9 +174,9 @@ def test_empty_and_unnamed_columns_of_parquet(tmp_path):
 
 def test_tables_without_columns_or_values_are_refused():
     for table, said in (
-        ([("a", "b")], "the table is .*; expected a data frame"),
+        ([("a", "b")], "the table is .*. Pass a data frame"),
         (pl.DataFrame(dict(winner=["a"])).lazy(), "holds no values yet"),
-        (dict(winner=["a", "b"], loser=["b"]), r"loser has shape \(1,\); expected shape \(2,\)"),
+        (dict(winner=["a", "b"], loser=["b"]), r"loser has shape \(1,\). Pass shape \(2,\)"),
         (dict(winner=["a"], loser=[""]), "the table: loser is empty in row 0"),
     ):
         with pytest.raises((ValueError, TypeError), match=said):

@@ -116,7 +116,7 @@ def test_sparse_blocks(data):
 @pytest.mark.parametrize(
     ("model", "given", "words"),
     [
-        (rb.RankSVM(), {}, "kernel is 'rbf' and X holds blocks; expected 'linear'"),
+        (rb.RankSVM(), {}, "kernel is 'rbf' and X holds blocks. Pass 'linear'"),
         (rb.RankSVM(kernel="linear", penalty="l1"), {}, "penalty is 'l1' and X holds blocks"),
         (rb.RankSVM(kernel="linear", graph="star"), {}, "graph is 'star' and X holds blocks"),
         (rb.RankSVM(kernel="linear", query_weight=[1.0]), {}, r"query_weight is \[1.0\] and X hol"),
@@ -134,7 +134,7 @@ def test_sparse_blocks(data):
         (rb.RankRLS(basis=1000), {}, "basis is 1000"),
         (rb.RankRLS(kernel="linear", penalty="l1"), {}, "penalty is 'l1' and X holds blocks"),
         (rb.RankRLS(kernel="linear"), dict(y=[1]), "y is given and X holds blocks"),
-        (rb.RankRLSCV(kernel="linear"), {}, "cv is 5 and X holds blocks; expected 'query'"),
+        (rb.RankRLSCV(kernel="linear"), {}, "cv is 5 and X holds blocks. Pass 'query'"),
         (rb.RankRLSCV(kernel="linear", cv="query", metric="ndcg"), {}, "metric is 'ndcg' and X"),
         (rb.RankRLSCV(kernel="linear", cv="query"), dict(qid=[1]), "qid is given and X holds"),
     ],
@@ -214,7 +214,7 @@ def test_weights_that_are_all_zero():
     X, y = np.eye(4), [0.0, 1, 2, 3]
     blocks = rb.Blocks([rb.Block(X, y, [1, 1, 2, 2], [0, 0, 1, 0])])
     with pytest.raises(
-        ValueError, match="blocks have no preference of positive weight: .* expected at least one"
+        ValueError, match="blocks have no preference of positive weight: .* Pass at least one"
     ):
         rb.RankSVM(kernel="linear").fit(blocks)
 
@@ -275,7 +275,7 @@ def test_transformers_that_do_not_fit():
     from sklearn.preprocessing import StandardScaler
 
     blocks = rb.Blocks([rb.Block([[0.0, 1.0], [1.0, 2.0]], [0, 1], name="a.csv")])
-    with pytest.raises(ValueError, match="transformer is 3; expected a fitted transformer"):
+    with pytest.raises(ValueError, match="transformer is 3. Pass a fitted transformer"):
         blocks.transform(3)
     with pytest.raises(ValueError, match="a.csv: This StandardScaler instance is not fitted yet"):
         blocks.transform(StandardScaler())

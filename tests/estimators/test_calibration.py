@@ -249,9 +249,7 @@ def test_features_of_pairs_count_in_probabilities_and_calibration():
             exact = 1 / (1 + np.exp((X[300:600] - X[:300]) @ W - 0.8 * home))
             assert np.abs(p - exact).mean() < 0.03
         assert np.array_equal(p, model.predict_pair_proba(X[:300], X[300:600]))
-        with pytest.raises(
-            ValueError, match="^pair_features has 2 columns; expected 1, as many as"
-        ):
+        with pytest.raises(ValueError, match="^pair_features has 2 columns. Pass 1, as many as"):
             model.predict_pair_proba(X[:3], X[3:6], np.ones((3, 2)))
 
 
@@ -391,7 +389,7 @@ def test_a_scaled_model_of_the_command_line_has_probabilities(tmp_path):
 def test_several_scores_for_each_item_are_refused_with_a_way_out():
     Y = np.c_[X[:30] @ W, -(X[:30] @ W)] + RNG.normal(size=(30, 2))
     labels = rb.LabelRanker().fit(X[:30], Y)
-    with pytest.raises(ValueError, match=r"^X has 2 scores for each row; expected one. For pairs"):
+    with pytest.raises(ValueError, match=r"^X has 2 scores for each row. Pass one. For pairs"):
         labels.calibrate(X[:30], Y)
     scores = labels.predict(X[:30])
     link = rb.calibrate(Y.ravel(), scores.ravel(), np.repeat(np.arange(30), 2))

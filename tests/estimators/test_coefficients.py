@@ -337,14 +337,14 @@ RANKINGS = rb.Preferences.from_rankings([[0, 1, 2], [2, 0, 1]])
     "call, words",
     [
         (lambda: rb.coefficient_table(fit(loss="hinge")), "prefs is an Orders"),
-        (lambda: rb.coefficient_table(fit(kernel="rbf")), "kernel is 'rbf'; expected a linear"),
+        (lambda: rb.coefficient_table(fit(kernel="rbf")), "kernel is 'rbf'. Pass a linear"),
         (lambda: rb.coefficient_table(fit(signs=[1, 0, 0])), "weights have signs"),
         (lambda: rb.coefficient_table(fit(), level=1.0), "level is 1.0"),
         (lambda: rb.coefficient_table(fit(), robust="HC0"), "robust is 'HC0'"),
         (lambda: rb.coefficient_table(fit(), cluster=[1, 2]), r"cluster has shape \(2,\)"),
         (
             lambda: rb.coefficient_table(fit(), cluster=np.zeros(len(TABLE))),
-            "cluster has one independent unit; expected at least two",
+            "cluster has one independent unit. Pass at least two",
         ),
         (lambda: rb.coefficient_table(rb.RankRLS().fit([[1.0], [2.0]], [0, 1])), "loss 'squares'"),
         (
@@ -424,5 +424,5 @@ def test_steps_other_than_one_scaler_are_said():
 def test_the_name_of_a_cluster_is_not_a_cluster():
     X, y = separated()
     model = rb.RankSVM(1e-3, kernel="linear", loss="plackett-luce").fit(X, y)
-    with pytest.raises(ValueError, match="^cluster is 'clinic'; expected .* table\\['clinic'\\]"):
+    with pytest.raises(ValueError, match="^cluster is 'clinic'. Pass .* table\\['clinic'\\]"):
         rb.coefficient_table(model, cluster="clinic")

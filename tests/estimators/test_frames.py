@@ -185,10 +185,10 @@ def test_columns_of_polars_with_numbers_of_every_kind_pass():
     assert np.array_equal(model.predict(table), rb.RankSVM().fit(numbers, Y).predict(numbers))
     for hole in (None, float("nan")):
         gaps = table.with_columns(size=pl.Series([1.0, 2.0, hole] + [0.5] * 37))
-        with pytest.raises(ValueError, match="^X has NaN in row 2, column 0; expected finite"):
+        with pytest.raises(ValueError, match="^X has NaN in row 2, column 0. Pass finite"):
             model.predict(gaps)
     empty = frame("polars").with_columns(size=pl.Series([None] * 40))
-    with pytest.raises(ValueError, match="^X has NaN in row 0, column 0; expected finite"):
+    with pytest.raises(ValueError, match="^X has NaN in row 0, column 0. Pass finite"):
         rb.RankSVM().fit(empty, Y)
 
 
@@ -344,7 +344,7 @@ def test_names_of_labels_are_those_of_predictions(kind, tmp_path):
             assert list(table.columns) == ["tea", "milk", "cola"]
             assert np.array_equal(np.asarray(table), plain)
             assert one.score(frame(kind), labels) == share
-        with pytest.raises(ValueError, match="y has 'cola' as column 0; expected 'tea'"):
+        with pytest.raises(ValueError, match="y has 'cola' as column 0. Pass 'tea'"):
             model.score(frame(kind), labels[["cola", "milk", "tea"]])
         assert not hasattr(model.fit(X, scores), "label_names_")  # numbers again
     numbered = rb.LabelRanker().fit(X, pd.DataFrame(scores)).set_output(predict="pandas")

@@ -294,11 +294,11 @@ def test_names_of_new_labels_are_those_of_predictions(tmp_path):
         assert np.array_equal(one.rank(X_new, labels=menu), np.argsort(-plain, axis=1))
     truth = pd.DataFrame(plain, columns=names("new ", Q))
     assert model.score(X_new, truth, labels=menu) == 1.0
-    with pytest.raises(ValueError, match="y has 'new 3' as column 0; expected 'new 0'"):
+    with pytest.raises(ValueError, match="y has 'new 3' as column 0. Pass 'new 0'"):
         model.score(X_new, truth[truth.columns[::-1]], labels=menu)
-    with pytest.raises(ValueError, match="labels has 'salt' as column 0; expected 'price'"):
+    with pytest.raises(ValueError, match="labels has 'salt' as column 0. Pass 'price'"):
         model.predict(X_new, labels=menu[["salt", "price"]])
-    with pytest.raises(ValueError, match="labels has 'dish 5' as row 0; expected 'dish 0'"):
+    with pytest.raises(ValueError, match="labels has 'dish 5' as row 0. Pass 'dish 0'"):
         model.fit(X, table, labels=dishes[::-1])
     pl = pytest.importorskip("polars")
     found = model.set_output(predict="polars").predict(X_new, labels=menu)
@@ -319,7 +319,7 @@ def test_names_of_a_label_kernel_are_those_of_y():
     for kernel_of_others, kind in ((kernel.loc[other, other], "row"), (kernel[other], "column")):
         with pytest.raises(ValueError, match=f"label_kernel has 'dish 5' as {kind} 0.*'dish 0'"):
             rb.LabelRanker(label_kernel=kernel_of_others).fit(X, table)
-    with pytest.raises(ValueError, match="labels has 'dish 5' as column 0; expected 'dish 0'"):
+    with pytest.raises(ValueError, match="labels has 'dish 5' as column 0. Pass 'dish 0'"):
         model.predict(X_new, labels=kernel[other])
     with pytest.raises(ValueError, match="y has the name 'dish 0' twice"):
         model.fit(X, table.set_axis(["dish 0", *known[:-1]], axis=1))
@@ -331,8 +331,8 @@ def test_wrong_names_are_listed():
     dishes = pd.DataFrame(L, index=table.columns, columns=["price", "salt"])
     model = rb.LabelRanker(label_kernel="rbf").fit(X, table, labels=dishes)
     for wrong, said in (
-        (dishes[["price"]], "labels lacks the column 'salt'; expected the columns 'price', 'salt'"),
-        (dishes.assign(fat=1.0), "labels has the unknown column 'fat'; expected the columns"),
+        (dishes[["price"]], "labels lacks the column 'salt'. Pass the columns 'price', 'salt'"),
+        (dishes.assign(fat=1.0), "labels has the unknown column 'fat'. Pass the columns"),
         (dishes.set_axis(["a", "b"], axis=1), "lacks the columns .*unknown columns 'a', 'b'"),
     ):
         with pytest.raises(ValueError, match=said):
@@ -340,7 +340,7 @@ def test_wrong_names_are_listed():
     menu = table.set_axis(names("new ", K), axis=1)
     with pytest.raises(ValueError, match="columns 'new 0', 'new 1', 'new 2' and 3 more.*labels="):
         model.score(X, menu)
-    with pytest.raises(ValueError, match="labels lacks the row 'dish 5'; expected the rows 'dish"):
+    with pytest.raises(ValueError, match="labels lacks the row 'dish 5'. Pass the rows 'dish"):
         model.fit(X, table, labels=dishes[:-1])
 
 
@@ -418,15 +418,15 @@ WRONG = {
     ),
     "precomputed": (
         lambda: rb.LabelRanker(label_kernel="precomputed").fit(X0, Y0, labels=L0),
-        r"label_kernel is 'precomputed'; expected the matrix \(k, k\) itself",
+        r"label_kernel is 'precomputed'. Pass the matrix \(k, k\) itself",
     ),
     "no features": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0),
-        r"label_kernel is 'rbf' and labels is None; expected the features \(k, p\)",
+        r"label_kernel is 'rbf' and labels is None. Pass the features \(k, p\)",
     ),
     "features and the identity": (
         lambda: rb.LabelRanker().fit(X0, Y0, labels=L0),
-        "labels is given and label_kernel is 'identity'; expected label_kernel='rbf'",
+        "labels is given and label_kernel is 'identity'. Pass label_kernel='rbf'",
     ),
     "features and a matrix": (
         lambda: rb.LabelRanker(label_kernel=np.eye(K)).fit(X0, Y0, labels=L0),
@@ -438,15 +438,15 @@ WRONG = {
     ),
     "sparse features and rbf": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=csr_array(L0)),
-        "labels is a sparse matrix and label_kernel is 'rbf'; expected label_kernel='linear'",
+        "labels is a sparse matrix and label_kernel is 'rbf'. Pass label_kernel='linear'",
     ),
     "sparse objects and rbf": (
         lambda: rb.LabelRanker().fit(csr_array(X0), Y0),
-        "X is a sparse matrix and kernel is 'rbf'; expected kernel='linear'",
+        "X is a sparse matrix and kernel is 'rbf'. Pass kernel='linear'",
     ),
     "sparse scores": (
         lambda: rb.LabelRanker().fit(X0, coo_array(([1.0, 2], ([0, 0], [1, 1])), shape=(3, 2))),
-        "y has two entries in row 0, column 1; expected one score for each label",
+        "y has two entries in row 0, column 1. Pass one score for each label",
     ),
     "features as weights": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, L0),
@@ -462,7 +462,7 @@ WRONG = {
     ),
     "other features": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).predict(X1, L1[:, :1]),
-        "labels has 1 columns; expected 2, as in training",
+        "labels has 1 columns. Pass 2, as in training",
     ),
     "other features, linear": (
         lambda: (
@@ -470,19 +470,19 @@ WRONG = {
             .fit(X0, Y0, labels=csr_array(L0))
             .predict(X1, L1[:, :1])
         ),
-        "labels has 1 columns; expected 2, as in training",
+        "labels has 1 columns. Pass 2, as in training",
     ),
     "new labels and the identity": (
         lambda: rb.LabelRanker().fit(X0, Y0).predict(X1, labels=L1),
-        "labels is given and the model compares no labels; expected a model fitted with a label_k",
+        "labels is given and the model compares no labels. Pass a model fitted with a label_k",
     ),
     "features for a matrix": (
         lambda: rb.LabelRanker(label_kernel=np.eye(K)).fit(X0, Y0).predict(X1, labels=L1),
-        r"labels has shape \(4, 2\); expected kernel values \(q, 6\)",
+        r"labels has shape \(4, 2\). Pass kernel values \(q, 6\)",
     ),
     "scores of other labels": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).score(X0, Y0, labels=L1),
-        "y has 6 columns; expected 4, as labels has rows",
+        "y has 6 columns. Pass 4, as labels has rows",
     ),
 }
 
@@ -514,7 +514,7 @@ def test_a_table_with_a_row_for_each_rating_is_a_matrix_after_pivot(ids):
 
 def test_long_ratings_beside_rows_of_features_for_each():
     ratings = pd.DataFrame(dict(who=["u1", "u1", "u2"], dish=list("aba"), stars=[5, 1, 2]))
-    with pytest.raises(ValueError, match="and 3 rows; expected 3 rows, one for each object.*pivot"):
+    with pytest.raises(ValueError, match="and 3 rows. Pass 3 rows, one for each object.*pivot"):
         rb.LabelRanker().fit(np.eye(3), ratings)
     numbers = pd.DataFrame([[3, 2, 1], [3, 2, 1], [1, 2, 3]], columns=list("abc"))
     assert rb.LabelRanker().fit(np.eye(3), numbers).n_labels_ == 3
@@ -535,10 +535,10 @@ class TestNumbersAsNames:
         assert found[found.user == "bob"]["item"].tolist() == [3, 2, 1]
 
     def test_another_order_is_refused(self):
-        with pytest.raises(ValueError, match="^labels has 3 as row 0; expected 1: names in the"):
+        with pytest.raises(ValueError, match="^labels has 3 as row 0. Pass 1: names in the"):
             rb.LabelRanker(**self.kinds).fit(self.X, self.Y, labels=self.L.loc[[3, 2, 1]])
         kernel = pd.DataFrame(np.eye(3), index=[3, 1, 2], columns=[3, 1, 2])
-        with pytest.raises(ValueError, match="^label_kernel has 3 as row 0; expected 1"):
+        with pytest.raises(ValueError, match="^label_kernel has 3 as row 0. Pass 1"):
             rb.LabelRanker(label_kernel=kernel).fit(self.X, self.Y)
 
     def test_no_names_match_by_position(self):

@@ -215,7 +215,7 @@ def test_items_with_few_votes_are_not_shown_but_count():
     assert shown.table_["rank"].tolist() == [1, 2, 3, 4, 5, 6]
     assert shown.table_["rank_high"].max() == 6 and np.isclose(shown.top().sum(), 1)
     assert "items with fewer than 20 votes are not shown (1 of 7)" in shown.remark
-    with pytest.raises(ValueError, match="^min_votes is 5000; expected at most"):
+    with pytest.raises(ValueError, match="^min_votes is 5000. Pass at most"):
         shown.set_params(min_votes=5000).fit(votes)
 
 
@@ -385,9 +385,9 @@ def wrong(change, expected, columns=ARENA, **options):
             "has no unit in row 4, column 'judge'",
             unit="judge",
         ),
-        wrong(lambda v: v, "unit is 'sex'; expected one of: day, hard", unit="sex"),
+        wrong(lambda v: v, "unit is 'sex'. Pass one of: day, hard", unit="sex"),
         wrong(lambda v: v.assign(judge=1), "unit is 'judge' with one value", unit="judge"),
-        wrong(lambda v: v, "by is 'sex'; expected one of: day, hard", by="sex"),
+        wrong(lambda v: v, "by is 'sex'. Pass one of: day, hard", by="sex"),
         wrong(
             lambda v: v.assign(language=v.language.where(v.index != 2)),
             "has no group in row 2, column 'language'",
@@ -395,30 +395,30 @@ def wrong(change, expected, columns=ARENA, **options):
         ),
         wrong(
             lambda v: v.assign(day=v.day.astype(str).where(v.index != 3, "31.12.2025")),
-            "votes has the date '31.12.2025' in row 3, column 'day'; expected dates such as",
+            "votes has the date '31.12.2025' in row 3, column 'day'. Pass dates such as",
             date="day",
             half_life="9d",
         ),
         wrong(
             lambda v: v.assign(day=v.day.where(v.index != 3)),
-            "in row 3, column 'day'; expected dates",
+            "in row 3, column 'day'. Pass dates",
             date="day",
             half_life="9d",
         ),
-        wrong(lambda v: v, "date is 'when'; expected one of", date="when", since="2026-01-01"),
-        wrong(lambda v: v, "since is 'soon'; expected dates", date="day", since="soon"),
+        wrong(lambda v: v, "date is 'when'. Pass one of", date="when", since="2026-01-01"),
+        wrong(lambda v: v, "since is 'soon'. Pass dates", date="day", since="soon"),
         wrong(lambda v: v, "since is '2030-01-01', after the last", date="day", since="2030-01-01"),
-        wrong(lambda v: v, "half_life is '90x'; expected a time", date="day", half_life="90x"),
-        wrong(lambda v: v, "half_life is -3; expected a time", date="day", half_life=-3),
-        wrong(lambda v: v, "half_life is '9d'; expected date='day', a column", half_life="9d"),
-        wrong(lambda v: v, "anchor is 'q'; expected one of: a, b", anchor=("q", 1.0)),
+        wrong(lambda v: v, "half_life is '90x'. Pass a time", date="day", half_life="90x"),
+        wrong(lambda v: v, "half_life is -3. Pass a time", date="day", half_life=-3),
+        wrong(lambda v: v, "half_life is '9d'. Pass date='day', a column", half_life="9d"),
+        wrong(lambda v: v, "anchor is 'q'. Pass one of: a, b", anchor=("q", 1.0)),
         wrong(
             lambda v: v.assign(length=v.length.where(v.index != 6)),
             r"pair_features \(column 'length'\) has NaN at index 6",
             STYLE,
         ),
         wrong(lambda v: v.assign(length=0.0), "pair_features has 'length', which is 0", STYLE),
-        wrong(lambda v: v, "columns has ties='drop'; expected ties=", ARENA | dict(ties="drop")),
+        wrong(lambda v: v, "columns has ties='drop'. Pass ties=", ARENA | dict(ties="drop")),
     ],
 )
 def test_wrong_votes(change, expected, columns, options):
@@ -429,7 +429,7 @@ def test_wrong_votes(change, expected, columns, options):
 def test_one_competitor_and_ties_alone():
     rows = dict(winner=["a", "a"], loser=["b", "b"], weight=[0, 0])
     with pytest.warns(rb.Assumption, match=r"rows of weight 0, which do not count \(2 of"):
-        with pytest.raises(ValueError, match="^votes compare 0 items; expected at least two"):
+        with pytest.raises(ValueError, match="^votes compare 0 items. Pass at least two"):
             rb.Leaderboard(columns=dict(weight="weight")).fit(rows)
     board = rb.Leaderboard(columns=ARENA).fit(arena(60).assign(winner="tie"))
     assert np.allclose(board.score_, 0) and "nearly all votes are ties" in board.remark
@@ -611,11 +611,11 @@ def test_a_blank_is_no_name(blank, tmp_path):
     frame = pd.DataFrame(pairs, columns=["winner", "loser"])
     frame.to_parquet(tmp_path / "v.parquet")
     for each in (frame, frame.to_dict("list"), tmp_path / "v.parquet"):
-        with pytest.raises(ValueError, match="loser is .* in row 1; expected a name in every row"):
+        with pytest.raises(ValueError, match="loser is .* in row 1. Pass a name in every row"):
             rb.Leaderboard().fit(each)
-    with pytest.raises(ValueError, match=r"loser is '\S* ?' in row 1; expected a name"):
+    with pytest.raises(ValueError, match=r"loser is '\S* ?' in row 1. Pass a name"):
         rb.Preferences.from_pairs(pairs)
-    with pytest.raises(ValueError, match=r"orders\[1\] is .* in place 1; expected a name"):
+    with pytest.raises(ValueError, match=r"orders\[1\] is .* in place 1. Pass a name"):
         rb.Orders.from_rankings(list(map(list, pairs)))
 
 

@@ -331,7 +331,7 @@ def test_classes_are_checked(stream):
             model.partial_fit(X, y, classes=classes)
     assert model.coef_ is before
     times = np.zeros(600, dtype=[("died", bool), ("days", float)])
-    with pytest.raises(ValueError, match="^y has the fields 'died', 'days'; expected labels"):
+    with pytest.raises(ValueError, match="^y has the fields 'died', 'days'. Pass labels"):
         model.fit(X, times)
 
 

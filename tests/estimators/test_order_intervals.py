@@ -459,7 +459,7 @@ def test_counted_orders_are_drawn_like_single_ones():
     expected = rb.order_intervals(many, np.eye(5), **of)
     assert np.allclose((found.high - found.low) / (expected.high - expected.low), 1, atol=0.2)
     half = rb.RankSVM(**options).fit(np.eye(5), rb.Orders.from_rankings(rows, weight=[0.5] * 6))
-    with pytest.raises(ValueError, match="unit is 'vote' and a weight is 0.5; expected whole"):
+    with pytest.raises(ValueError, match="unit is 'vote' and a weight is 0.5. Pass whole"):
         rb.order_intervals(half, np.eye(5), unit="vote", **of)
     uneven = rb.Orders.from_preferences(
         rb.Preferences.from_scores([2, 1, 0]).item_weighted([1.0, 2.0, 1.0])
@@ -625,7 +625,7 @@ def test_a_single_item_has_no_interval(has_sides):
     sides = np.ones(3) if has_sides else None
     prefs = rb.Preferences([0, 1, 0], [1, 2, 2], n_items=3, pair_features=sides)
     model = rb.RankSVM(1.0, kernel="linear", loss="logistic").fit(np.eye(3), prefs)
-    with pytest.raises(ValueError, match="^X has 1 row; expected at least two items"):
+    with pytest.raises(ValueError, match="^X has 1 row. Pass at least two items"):
         rb.order_intervals(model, np.eye(3)[:1])
 
 

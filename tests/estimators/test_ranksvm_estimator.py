@@ -385,9 +385,9 @@ def test_objects_in_place_of_their_numbers_are_refused_by_name():
 def test_an_estimator_in_place_of_its_solution_is_refused_by_name():
     model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0]], [0, 1])
     for call in (lambda one: rb.suggest_pairs(one, 1), auc_bound):
-        with pytest.raises(TypeError, match="^solution is a RankSVM; expected .* its solution_"):
+        with pytest.raises(TypeError, match="^solution is a RankSVM. Pass .* its solution_"):
             call(model)
-        with pytest.raises(TypeError, match="^solution is an int; expected a Solution"):
+        with pytest.raises(TypeError, match="^solution is an int. Pass a Solution"):
             call(3)
 
 
@@ -416,6 +416,6 @@ def test_scores_that_overflow_are_refused(model):
     model.fit(X, X.sum(axis=1).round())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(ValueError, match="entries so large that .* overflows; expected"):
+        with pytest.raises(ValueError, match="entries so large that .* overflows. Pass"):
             model.predict([[1.0, 1.0], [1.7e308, 1.7e308]])
     assert np.isfinite(model.predict(X)).all()

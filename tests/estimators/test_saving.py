@@ -317,10 +317,10 @@ REFUSED = {
     "joint": (rb.RankRLS(kernel=rb.kernels.joint("rbf", "linear")), "^kernel is a function"),
     "class": (
         Mine(),
-        "^model is a Mine, which a file cannot hold; expected an estimator of rankbook",
+        "^model is a Mine, which a file cannot hold. Pass an estimator of rankbook",
     ),
-    "solver": (rb.RankSVM(solver=Mute), "^solver is Mute, .* not registered; expected .*"),
-    "solver instance": (rb.RankSVM(solver=Mute()), "^solver is Mute, .*expected"),
+    "solver": (rb.RankSVM(solver=Mute), "^solver is Mute, .* not registered. Pass .*"),
+    "solver instance": (rb.RankSVM(solver=Mute()), "^solver is Mute, .*Pass"),
     "metric": (
         rb.RankRLSCV(metric=lambda a, b, q: 0.0, cv=2),
         r"^metric is a function, which .* set_params\(metric=",
@@ -331,7 +331,7 @@ REFUSED = {
     ),
     "ranker": (
         rb.OrdinalRanker(make_pipeline(StandardScaler(), rb.RankSVM())),
-        "^ranker is a Pipeline, which .* expected an estimator of rankbook",
+        "^ranker is a Pipeline, which .* Pass an estimator of rankbook",
     ),
 }
 
@@ -395,12 +395,12 @@ def test_later_versions_and_other_kinds_are_refused(tmp_path, stored):
     facts_of_later = file_facts(file)
     assert facts_of_later["version"] == VERSION + 1 and not facts_of_later["readable"]
     write_archive(file, KIND, facts, arrays, VERSION - 1)
-    with pytest.raises(ValueError, match="of format version 1; expected version 2: fit and save"):
+    with pytest.raises(ValueError, match="of format version 1. Pass version 2: fit and save"):
         rb.load(file)
     assert not file_facts(file)["readable"]
     write_archive(file, "rankbook recipe", facts, arrays)
     assert not file_facts(file)["readable"]
-    with pytest.raises(ValueError, match="a rankbook recipe; expected a file of rankbook"):
+    with pytest.raises(ValueError, match="a rankbook recipe. Pass a file of rankbook"):
         rb.load(file)
     write_archive(file, SCALED_KIND, facts, arrays)
     with pytest.raises(ValueError, match="do not fit together"):

@@ -65,7 +65,7 @@ def test_pair_features_and_names(tmp_path):
 @pytest.mark.parametrize("kind", [rb.RankSVM, rb.RankSVMCV])
 def test_errors(kind):
     model = kind(kernel="linear", penalty="elastic-net", loss="logistic", l1_ratio=2)
-    with pytest.raises(ValueError, match="^l1_ratio is 2; expected a finite number > 0, at most 1"):
+    with pytest.raises(ValueError, match="^l1_ratio is 2. Pass a finite number > 0, at most 1"):
         model.fit(X, Y)
     with pytest.raises(ValueError, match="^penalty is 'elastic-net' and loss is 'hinge'"):
         kind(kernel="linear", penalty="elastic-net").fit(X, Y)

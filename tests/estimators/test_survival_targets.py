@@ -160,11 +160,11 @@ def test_rows_keep_their_times_and_censored_patients_stay_the_better_ones():
 @pytest.mark.parametrize(
     "time, event, said",
     [
-        ([3.0, np.nan], [1, 0], r"^time has NaN at index 1; expected finite numbers"),
-        ([3.0], [1, 0], r"^time has 1 entries and event has 2; expected equal lengths"),
-        ([3.0, 1.0], [2, 0], r"^event is 2 in row 0; expected True and False, or 1 and 0"),
+        ([3.0, np.nan], [1, 0], r"^time has NaN at index 1. Pass finite numbers"),
+        ([3.0], [1, 0], r"^time has 1 entries and event has 2. Pass equal lengths"),
+        ([3.0, 1.0], [2, 0], r"^event is 2 in row 0. Pass True and False, or 1 and 0"),
         ([3.0, 1.0], [True, None], r"^event is None in row 1"),
-        ([], [], r"^time has shape \(0,\); expected at least one time"),
+        ([], [], r"^time has shape \(0,\). Pass at least one time"),
         ([["a"], ["b"]], [1, 0], r"^time cannot be read as numbers"),
     ],
 )
@@ -179,7 +179,7 @@ def test_without_a_comparable_pair_a_fit_says_so(model):
         with pytest.raises(ArgumentError, match="^y has no comparable pair of survival times"):
             model.fit(X, structured(time, event))
     wrong = np.zeros(N, dtype=[("died", int), ("days", float)])
-    with pytest.raises(ArgumentError, match="^y has the fields 'died', 'days'; expected two"):
+    with pytest.raises(ArgumentError, match="^y has the fields 'died', 'days'. Pass two"):
         model.fit(X, wrong)
 
 

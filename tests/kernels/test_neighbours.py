@@ -295,7 +295,7 @@ class Wrong:
 @pytest.mark.parametrize(
     "options, match",
     [
-        (dict(n_neighbors=8), "n_neighbors is 8; expected an integer >= 1 and <= 7"),
+        (dict(n_neighbors=8), "n_neighbors is 8. Pass an integer >= 1 and <= 7"),
         (dict(n_neighbors=0), "n_neighbors is 0"),
         (dict(n_neighbors=1.5), "n_neighbors is 1.5"),
         (dict(metric="precomputed"), "metric is 'precomputed'"),
@@ -312,7 +312,7 @@ class Wrong:
         (dict(neighbours=True), "neighbours is True"),
         (
             dict(neighbours="approximate", metric="cosine"),
-            "with the metric 'cosine'; expected points and one of the metrics 'euclidean'",
+            "with the metric 'cosine'. Pass points and one of the metrics 'euclidean'",
         ),
         (dict(neighbours="approximate", metric=cdist), "with the metric <function"),
         (

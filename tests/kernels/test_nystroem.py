@@ -218,13 +218,13 @@ def test_arrays_may_be_read_only_or_not_contiguous():
             dict(X=np.array([[2.0, 1, 0], [0, 2, 0], [0, 0, 1]]), kernel="precomputed"),
             (
                 r"is not symmetric: (1.0 at \(0, 1\) but 0.0 at \(1, 0|0.0 at \(1, 0\) but "
-                r"1.0 at \(0, 1)\); expected a symmetric"
+                r"1.0 at \(0, 1)\). Pass a symmetric"
             ),
         ),
         (dict(X=np.zeros((3, 3)), kernel="linear"), "the kernel is 0 for every item"),
         (dict(X=np.ones((3, 2)), kernel="precomputed"), "square Gram matrix"),
         (dict(X=[[1.0, np.nan]]), "X has NaN in row 0, column 1"),
-        (dict(n_components=0), "n_components is 0; expected an integer >= 1"),
+        (dict(n_components=0), "n_components is 0. Pass an integer >= 1"),
         (dict(n_components=2.5), "n_components is 2.5"),
         (dict(n_components=np.inf), "n_components is inf"),
         (dict(pivots="gredy"), "did you mean 'greedy'"),

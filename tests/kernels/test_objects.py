@@ -61,7 +61,7 @@ def test_the_kernel_of_a_basis_alone_is_enough(solver):
     assert np.allclose(two.predict(new[:, narrow.basis]), one.predict(new), rtol=1e-12)
     with pytest.raises(
         ValueError,
-        match=r"expected shape \(p, 4\) for a precomputed kernel, a column for each basis item",
+        match=r"Pass shape \(p, 4\) for a precomputed kernel, a column for each basis item",
     ):
         two.predict(new)
 

@@ -173,9 +173,9 @@ def endless(y_true, y_score):
 
 def test_what_a_function_must_not_return(two):
     y, a, b, qid = two
-    with pytest.raises(ValueError, match="^metric is endless, infinite for some query; expected"):
+    with pytest.raises(ValueError, match="^metric is endless, infinite for some query. Pass"):
         compare(y, a, b, qid, metric=endless)
-    with pytest.raises(UndefinedMetric, match="a weight above 0; expected at least one"):
+    with pytest.raises(UndefinedMetric, match="a weight above 0. Pass at least one"):
         compare(y, a, b, qid, 0 * y)
 
 
@@ -204,7 +204,7 @@ def test_differences_that_rounding_alone_tells_apart_share_a_rank(seed):
 
 @pytest.mark.parametrize("value", ["x", np.ones(2), [0.5]])
 def test_a_function_that_returns_no_number(value):
-    with pytest.raises(TypeError, match="^metric returned .*; expected a number for each query"):
+    with pytest.raises(TypeError, match="^metric returned .*. Pass a number for each query"):
         interval([1, 0, 1, 0], [1, 0, 1, 0], [1, 1, 2, 2], metric=lambda y, s: value)
 
 

@@ -92,7 +92,7 @@ def test_equal_rankings_do_not_differ_and_one_patient_in_all_pairs_is_refused():
     single = rb.Preferences.from_survival([1.0, 2.0, 3.0], [1, 0, 0])
     with pytest.raises(UndefinedMetric, match="^y_true has a patient in every comparable pair"):
         concordance_interval(single, [1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match=r"^confidence is 95; expected a number > 0 and < 1"):
+    with pytest.raises(ValueError, match=r"^confidence is 95. Pass a number > 0 and < 1"):
         concordance_interval(y, x[:, 0], confidence=95)
     with pytest.raises(UndefinedMetric, match="^y_true has no comparable pair"):
         compare_concordances(rb.Preferences.from_survival([1, 2], [0, 0]), [1, 2], [2, 1])

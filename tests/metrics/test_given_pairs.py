@@ -97,7 +97,7 @@ def test_what_has_no_names_is_told_how_to_keep_them():
         MODEL.score(X.iloc[::-1], FORMS["preferences"])
     with pytest.raises(ValueError, match="y_true does not fit y_score: winner is 'tea'"):
         rb.disagreement([("tea", "item 1")], SCORES)
-    with pytest.raises(ValueError, match="y is None; expected scores"):
+    with pytest.raises(ValueError, match="y is None. Pass scores"):
         MODEL.score(X)
     with pytest.raises(ValueError, match="preferences and qid are both given"):
         MODEL.score(X, qid=np.zeros(20), preferences=NAMES)

@@ -284,7 +284,7 @@ def test_a_perfect_order_is_exactly_one(n):
 def test_extreme_grades():
     assert ndcg([1000, 0, 1000], [2, 1, 0]) < 1 == ndcg([1000, 0, 1000], [2, 0, 1])
     with pytest.raises(
-        ValueError, match="y_true has 1001.0 at index 1; expected grades from 0 to 1000"
+        ValueError, match="y_true has 1001.0 at index 1. Pass grades from 0 to 1000"
     ):
         ndcg([0, 1001], [1, 2])
     with pytest.raises(ValueError, match="y_true has -0.5 at index 0"):
@@ -541,7 +541,7 @@ GOOD = {
 EVERY = [
     ((S, FULL), {}, TypeError, r"y_score is a Preferences.*The order is \(y_true, y_score\)"),
     ((FULL, FULL), {}, TypeError, "y_score is a Preferences"),
-    ((Y, S[:3]), {}, ValueError, r"y_score has shape \(3,\); expected shape \(4,\)"),
+    ((Y, S[:3]), {}, ValueError, r"y_score has shape \(3,\). Pass shape \(4,\)"),
     ((Y, [1, np.inf, 0, 0]), {}, ValueError, "y_score has infinity at index 1"),
     (([0, np.nan, 1, 1], S), {}, ValueError, "y_true has NaN at index 1"),
     ((Y, list("abcd")), {}, TypeError, "y_score cannot be read as numbers"),
@@ -555,7 +555,7 @@ EVERY = [
     ((Y, S, Q, [1, 1, np.nan, 1]), {}, ValueError, "sample_weight has NaN at index 2"),
 ]
 WITH_PREFERENCES = [
-    ((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences; expected None"),
+    ((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences. Pass None"),
     ((FULL, S), dict(sample_weight=W), ValueError, "sample_weight is given, and y_true"),
 ]
 WITHOUT = [
@@ -564,7 +564,7 @@ WITHOUT = [
 BAD = {
     disagreement: WITH_PREFERENCES
     + [
-        ((FULL, [1.0, 2.0]), {}, ValueError, r"y_score has shape \(2,\); expected shape \(4,\)"),
+        ((FULL, [1.0, 2.0]), {}, ValueError, r"y_score has shape \(2,\). Pass shape \(4,\)"),
         ((Y, S), dict(tie_tol=-1), ValueError, "tie_tol is -1"),
         ((Y, S), dict(tie_tol="1"), TypeError, "tie_tol is '1'"),
     ],
@@ -599,7 +599,7 @@ BAD = {
             ValueError,
             (
                 "sample_weight has 1.0 at index 0 and 2.0 at index 1, two items of one query; "
-                "expected one weight"
+                "Pass one weight"
             ),
         ),
         ((Y, S), dict(sample_weight=W), ValueError, "two items of one query"),

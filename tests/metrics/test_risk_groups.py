@@ -139,7 +139,7 @@ def test_curves_end_at_zero_or_are_unknown():
     assert died.restricted_mean(100) == pytest.approx(1 + 3 * 2 / 3)
     left = risk_groups(rb.Preferences.from_survival([1, 2, 4], [1, 0, 0]), [0, 0, 0], 1).curves[0]
     assert np.isnan(left.at(5)[0]) and left.median == np.inf
-    with pytest.raises(ValueError, match="^tau is 5; expected at most 4, the last time"):
+    with pytest.raises(ValueError, match="^tau is 5. Pass at most 4, the last time"):
         left.restricted_mean(5)
     early = risk_groups(rb.Preferences.from_survival([-1, 2], [1, 0]), [0, 0], 1).curves[0]
     with pytest.raises(ValueError, match="^y_true has the time -1"):
@@ -174,7 +174,7 @@ def test_errors_name_the_argument():
         (lambda: risk_groups(y, [1.0, 2.0, 3.0], [2.0, 1.0]), "groups is .*cut points that rise"),
         (lambda: risk_groups(y, [1.0, 2.0]), r"y_score has shape \(2,\)"),
         (lambda: survival_calibration(y, [0.5, 2.0, 0.1], 1), "y_proba has 2 in row 1, column 0"),
-        (lambda: survival_calibration(y, [0.5, 0.2], 1), r"y_proba has shape \(2,\); expected"),
+        (lambda: survival_calibration(y, [0.5, 0.2], 1), r"y_proba has shape \(2,\). Pass"),
         (lambda: rb.plots.plot_risk_groups(3), "groups is an int"),
     ):
         with pytest.raises((ValueError, TypeError), match=f"^{words}"):

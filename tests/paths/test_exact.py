@@ -175,9 +175,9 @@ def test_a_path_is_cut_at_a_lambda_that_it_has():
     assert part.status == "lam_min" and part.domain[0] == lam
     assert part.breakpoints.tolist() == path.breakpoints[:1].tolist()
     for wrong in ("foo", None, -1.0, np.nan, [1.0, 2.0]):
-        with pytest.raises((ValueError, TypeError), match="^lam_end is .*; expected a finite"):
+        with pytest.raises((ValueError, TypeError), match="^lam_end is .*. Pass a finite"):
             path.cut(wrong)
-    with pytest.raises(ValueError, match="below the end of the path; expected at least"):
+    with pytest.raises(ValueError, match="below the end of the path. Pass at least"):
         part.cut(lam / 2)
     with pytest.raises(TypeError, match="reason is an int"):
         path.cut(lam, "lam_min", 3)
@@ -185,5 +185,5 @@ def test_a_path_is_cut_at_a_lambda_that_it_has():
 
 def test_the_status_of_a_path_is_one_of_six(line):
     assert by_hand(line).status.sentence
-    with pytest.raises(ValueError, match="status is 'odd'; expected one of: .*complete"):
+    with pytest.raises(ValueError, match="status is 'odd'. Pass one of: .*complete"):
         by_hand(line, status="odd")

@@ -113,5 +113,5 @@ def test_a_hard_margin_ends_the_path_of_separable_classes():
 def test_a_curve_of_labels_counts_wrong_labels_only(options):
     path = rb.solve_path(problem_of("plain", 3, "linear"))
     X, score = examples("plain")
-    with pytest.raises(ValueError, match="expected 'error' without qid"):
+    with pytest.raises(ValueError, match="Pass 'error' without qid"):
         rb.validation_curve(path, X, score > 0, **(dict(metric="error") | options))

@@ -266,16 +266,16 @@ def test_script_and_style_are_packed(root, tmp_path):
 @pytest.mark.parametrize(
     "arguments, error, match",
     [
-        (dict(curve=3), TypeError, r"^curve is an int; expected"),
-        (dict(items=NEW[:1]), ValueError, r"^items has 1 rows; expected 2 to 24"),
-        (dict(items=X), ValueError, r"^items has 30 rows; expected 2 to 24"),
-        (dict(items=NEW[0]), ValueError, r"^items has shape \(3,\); expected"),
+        (dict(curve=3), TypeError, r"^curve is an int. Pass"),
+        (dict(items=NEW[:1]), ValueError, r"^items has 1 rows. Pass 2 to 24"),
+        (dict(items=X), ValueError, r"^items has 30 rows. Pass 2 to 24"),
+        (dict(items=NEW[0]), ValueError, r"^items has shape \(3,\). Pass"),
         (dict(items=NEW[:, :2]), ValueError, r"expected"),
-        (dict(items=NEW, names=["a"]), ValueError, r"^names has 1 entries; expected 9 names"),
-        (dict(items=NEW, names="abcdefghi"), TypeError, r"^names is a str; expected 9 names"),
-        (dict(names=NAMES), ValueError, r"^names has 9 entries; expected 30 names"),
-        (dict(lam=0), ValueError, r"^lam is 0; expected"),
-        (dict(lam=-1.0), ValueError, r"^lam is -1.0; expected"),
+        (dict(items=NEW, names=["a"]), ValueError, r"^names has 1 entries. Pass 9 names"),
+        (dict(items=NEW, names="abcdefghi"), TypeError, r"^names is a str. Pass 9 names"),
+        (dict(names=NAMES), ValueError, r"^names has 9 entries. Pass 30 names"),
+        (dict(lam=0), ValueError, r"^lam is 0. Pass"),
+        (dict(lam=-1.0), ValueError, r"^lam is -1.0. Pass"),
     ],
 )
 def test_wrong_arguments(path, arguments, error, match):
@@ -285,21 +285,19 @@ def test_wrong_arguments(path, arguments, error, match):
 
 def test_a_beginning_below_the_end_of_the_path():
     path = rb.solve_path(PROBLEMS["path"](), lam_min=1.0, solver="path")
-    with pytest.raises(ValueError, match="^lam is 0.5; expected lam > 1.0, where"):
+    with pytest.raises(ValueError, match="^lam is 0.5. Pass lam > 1.0, where"):
         LambdaSlider(path, items=NEW, lam=0.5)
 
 
 def test_a_lambda_beyond_the_ends(slider):
-    with pytest.raises(ValueError, match=r"^lam is .*; expected .* <= lam <= .*"):
+    with pytest.raises(ValueError, match=r"^lam is .*. Pass .* <= lam <= .*"):
         slider.at(2 * slider.high)
 
 
 def test_a_path_with_several_scores_is_refused():
     problem = MulticlassSVMProblem(X, np.arange(30) // 10, kernel="linear")
     path = rb.solve_path(problem, lam_min=1.0)
-    with pytest.raises(
-        TypeError, match=r"^path is a .* expected a path with a score for each item"
-    ):
+    with pytest.raises(TypeError, match=r"^path is a .* Pass a path with a score for each item"):
         LambdaSlider(path, items=NEW)
 
 

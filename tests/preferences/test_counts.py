@@ -88,19 +88,19 @@ def test_a_win_matrix_and_its_single_wins_have_one_fit():
 @pytest.mark.parametrize(
     "wins, said",
     [
-        (np.zeros((2, 3)), r"^wins has shape \(2, 3\); expected a square matrix"),
-        (np.zeros((2, 2)), r"^wins has no positive entry; expected"),
-        ([[0, -1], [2, 0]], r"^wins is -1 for 0 against 1; expected"),
-        ([[0, np.nan], [2, 0]], r"^wins is missing for 0 against 1; expected .*fillna"),
-        ([[1, 1], [2, 0]], r"^wins is 1 for 0 against itself; expected 0"),
-        (csr_array([[1, 1], [2, 0]]), r"^wins is 1 for 0 against itself; expected 0"),
-        (FRAME.drop(columns="a"), r"^wins has no column for 'a'; expected .*reindex"),
-        (FRAME.drop(index="a"), r"^wins has no row for 'a'; expected .*reindex"),
-        (FRAME.set_axis(["d", "d", "c", "b"]), r"^wins has two rows named 'd'; expected"),
-        (FRAME.replace(3, -3), r"^wins is -3 for 'd' against 'a'; expected"),
+        (np.zeros((2, 3)), r"^wins has shape \(2, 3\). Pass a square matrix"),
+        (np.zeros((2, 2)), r"^wins has no positive entry. Pass"),
+        ([[0, -1], [2, 0]], r"^wins is -1 for 0 against 1. Pass"),
+        ([[0, np.nan], [2, 0]], r"^wins is missing for 0 against 1. Pass .*fillna"),
+        ([[1, 1], [2, 0]], r"^wins is 1 for 0 against itself. Pass 0"),
+        (csr_array([[1, 1], [2, 0]]), r"^wins is 1 for 0 against itself. Pass 0"),
+        (FRAME.drop(columns="a"), r"^wins has no column for 'a'. Pass .*reindex"),
+        (FRAME.drop(index="a"), r"^wins has no row for 'a'. Pass .*reindex"),
+        (FRAME.set_axis(["d", "d", "c", "b"]), r"^wins has two rows named 'd'. Pass"),
+        (FRAME.replace(3, -3), r"^wins is -3 for 'd' against 'a'. Pass"),
         (FRAME.astype(str), r"^wins cannot be read as numbers"),
-        (dict(a=[0, 1], b=[1, 0]), r"^wins is a dict; expected"),
-        (None, r"^wins is None; expected"),
+        (dict(a=[0, 1], b=[1, 0]), r"^wins is a dict. Pass"),
+        (None, r"^wins is None. Pass"),
     ],
 )
 def test_what_is_no_win_matrix(wins, said):
@@ -109,9 +109,9 @@ def test_what_is_no_win_matrix(wins, said):
 
 
 def test_names_of_another_number():
-    with pytest.raises(ValueError, match=r"^items has 3 names; expected 4"):
+    with pytest.raises(ValueError, match=r"^items has 3 names. Pass 4"):
         rb.Preferences.from_wins(WINS, items=["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"^items is 'rows'; expected a sequence"):
+    with pytest.raises(ValueError, match=r"^items is 'rows'. Pass a sequence"):
         rb.Preferences.from_wins(WINS, items="rows")
     with pytest.raises(ValueError, match=r"^wins is 'c' in row 2, which is not among"):
         rb.Preferences.from_wins(FRAME, items=["a", "b", "d", "e"])
@@ -156,12 +156,12 @@ def test_counts_without_ties_and_between_rows():
     [
         (counts(), dict(tie="even"), r"^ties is 'refuse', and row 1 has the number of ties 4"),
         (counts(right=["b", "a", "c", "c"]), {}, r"^first and second are both 'c' in row 3"),
-        (counts(won=[1, 2, -3, 4]), {}, r"^wins_first has -3.0 at index 2; expected"),
-        (counts(lost=[1, 2, np.nan, 4]), {}, r"^wins_second has NaN at index 2; expected"),
-        (counts(won=0, lost=0), {}, r"^wins_first and wins_second are 0 in every row; expected"),
-        (counts()[:0], {}, r"^the table has no row; expected"),
+        (counts(won=[1, 2, -3, 4]), {}, r"^wins_first has -3.0 at index 2. Pass"),
+        (counts(lost=[1, 2, np.nan, 4]), {}, r"^wins_second has NaN at index 2. Pass"),
+        (counts(won=0, lost=0), {}, r"^wins_first and wins_second are 0 in every row. Pass"),
+        (counts()[:0], {}, r"^the table has no row. Pass"),
         (counts(), dict(wins_first="wins"), r"^wins_first is 'wins', and the table has"),
-        ([("a", "b", 1, 2)], {}, r"^counts is a list; expected"),
+        ([("a", "b", 1, 2)], {}, r"^counts is a list. Pass"),
     ],
 )
 def test_what_is_no_table_of_counts(table, more, said):
@@ -223,14 +223,14 @@ def test_wrong_weights_of_orders(kind):
     table.loc[2, "votes"] = 4
     with pytest.raises(ValueError, match=r"^weight is 3 in row 0 and 4 in row 2 of ranking 0; exp"):
         kind.from_rankings(table, weight="votes")
-    with pytest.raises(ValueError, match=r"^weight has shape \(2,\); expected shape \(4,\)"):
+    with pytest.raises(ValueError, match=r"^weight has shape \(2,\). Pass shape \(4,\)"):
         kind.from_rankings(ORDERS, weight=[1, 2])
-    with pytest.raises(ValueError, match=r"^weight has -1.0 at index 1; expected"):
+    with pytest.raises(ValueError, match=r"^weight has -1.0 at index 1. Pass"):
         kind.from_rankings(ORDERS, weight=[1, -1, 1, 1])
     with pytest.raises(ValueError, match=r"^weight is 'count', and the table has the columns"):
         kind.from_rankings(table, weight="count")
 
 
 def test_every_order_of_weight_zero():
-    with pytest.raises(ValueError, match="^weight is 0 for every order; expected"):
+    with pytest.raises(ValueError, match="^weight is 0 for every order. Pass"):
         rb.Preferences.from_rankings(ORDERS, weight=[0] * 4)

@@ -343,7 +343,7 @@ def test_far_scores_leave_finite_sums(scale):
 def test_a_table_of_whole_orders_is_refused_with_advice():
     wide = dict(first=["a", "b"], second=["b", "a"])
     for made in (rb.Orders, rb.Preferences):
-        with pytest.raises(ValueError, match="^orders has the columns 'first', 'second'; expected"):
+        with pytest.raises(ValueError, match="^orders has the columns 'first', 'second'. Pass"):
             made.from_rankings(wide)
     columns = dict(ranking=np.array([0, 0]), item=np.array(["a", "b"]), rank=np.array([1, 2]))
     assert len(rb.Orders.from_rankings(wide, **columns)) == 1

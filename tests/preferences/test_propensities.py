@@ -252,7 +252,7 @@ def test_one_item_or_one_query_shows_no_spread():
     assert np.isnan(rb.click_propensities(log).standard_error[2])
     found = rb.click_propensities(page(rank=[1, 2, 1, 2, 3, 3], click=[1] * 6), query=["q"] * 6)
     assert np.isnan(found.standard_error[2:]).all() and found.standard_error[1] == 0
-    with pytest.raises(ValueError, match="rank is 1 in every row; expected items .* several ranks"):
+    with pytest.raises(ValueError, match="rank is 1 in every row. Pass items .* several ranks"):
         rb.click_propensities(page(rank=[1] * 6))
 
 

@@ -119,7 +119,7 @@ def test_a_saved_target_keeps_its_scores_and_its_copies(tmp_path):
 def test_what_chooses_no_rows_is_refused(rows):
     prefs = rb.Preferences([1], [0], N)
     with pytest.raises(
-        TypeError, match="^rows chooses .*; expected a slice, a mask or a vector of row numbers"
+        TypeError, match="^rows chooses .*. Pass a slice, a mask or a vector of row numbers"
     ):
         prefs[rows]
     for wrong in ([N], np.ones(N + 1, bool)):

@@ -32,7 +32,7 @@ NOT_CONVEX = {
 @pytest.mark.parametrize("lam", [0.01, 1e3])
 def test_a_loss_that_is_not_convex_is_refused(name, kernel, lam):
     X = np.random.default_rng(0).normal(size=(12, 2))
-    said = "loss 'own' has a derivative that falls from .*; expected a convex loss"
+    said = "loss 'own' has a derivative that falls from .*. Pass a convex loss"
     with pytest.raises(ValueError, match=said):
         rb.RankSVM(lam, kernel=kernel, loss=NOT_CONVEX[name]).fit(X, X[:, 0].round())
 

@@ -91,11 +91,11 @@ def test_the_bound_by_brute_force(name, pivots):
 
 def test_the_bound_takes_rayleigh_only():
     other = rb.solve(rb.RankRLSProblem(np.eye(4), [0, 1, 0, 1]), 1.0)
-    with pytest.raises(TypeError, match="expected a solution of a RayleighProblem"):
+    with pytest.raises(TypeError, match="Pass a solution of a RayleighProblem"):
         auc_bound(other)
     problem = rb.RayleighProblem(np.eye(4), [0, 1, 0, 1], manifold_weight=0, n_components=2)
     with pytest.raises(ValueError, match="delta is 1"):
         auc_bound(rb.solve(problem, 1.0), 1)
     for wrong in (3, None, "rayleigh"):
-        with pytest.raises(TypeError, match="solution is an?.*; expected a Solution"):
+        with pytest.raises(TypeError, match="solution is an?.*. Pass a Solution"):
             auc_bound(wrong)

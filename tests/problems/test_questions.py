@@ -169,14 +169,14 @@ X6 = np.arange(12.0).reshape(6, 2)
 @pytest.mark.parametrize(
     "options, error, text",
     [
-        (dict(k=0), ValueError, "k is 0; expected an integer >= 1"),
+        (dict(k=0), ValueError, "k is 0. Pass an integer >= 1"),
         (dict(k="3"), TypeError, "k is '3'"),
-        (dict(k=1, qid=[0, 1]), ValueError, r"qid has shape \(2,\); expected shape \(6,\)"),
-        (dict(k=1, exclude=[0, 1]), ValueError, r"exclude has shape \(2,\); expected pairs"),
+        (dict(k=1, qid=[0, 1]), ValueError, r"qid has shape \(2,\). Pass shape \(6,\)"),
+        (dict(k=1, exclude=[0, 1]), ValueError, r"exclude has shape \(2,\). Pass pairs"),
         (
             dict(k=1, exclude=[[0, 6]]),
             ValueError,
-            "exclude has 6 at index 1; expected items 0 to 5",
+            "exclude has 6 at index 1. Pass items 0 to 5",
         ),
         (dict(k=1, exclude=[[0.0, 1.0]]), TypeError, "exclude has dtype float64"),
         (dict(k=1, X_new=np.zeros((3, 5))), ValueError, "X_new has"),

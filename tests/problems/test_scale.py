@@ -421,10 +421,10 @@ def test_other_words_are_refused(data):
     for kind in (rb.RankSVM, rb.RankRLS):
         with pytest.raises(ValueError, match=r"lam is 'scal' \(did you mean 'scale'\?\)"):
             kind(lam="scal").fit(X, y, qid)
-        with pytest.raises(ValueError, match="lam is 0.0; expected a finite number > 0"):
+        with pytest.raises(ValueError, match="lam is 0.0. Pass a finite number > 0"):
             kind(lam=0.0).fit(X, y, qid)
     for kind in (rb.OnlineRankSVM, rb.RayleighRanker):
-        with pytest.raises(ValueError, match="lam is 'scale'; expected a finite number > 0"):
+        with pytest.raises(ValueError, match="lam is 'scale'. Pass a finite number > 0"):
             kind(lam="scale").fit(X, y > 0)
 
 

@@ -166,7 +166,7 @@ def test_a_loss_of_your_own_has_the_chord():
     ("call", "said"),
     [
         (lambda: ElasticNet(0), "^l1_ratio is 0"),
-        (lambda: ElasticNet(1.5), "^l1_ratio is 1.5; expected a finite number > 0, at most 1"),
+        (lambda: ElasticNet(1.5), "^l1_ratio is 1.5. Pass a finite number > 0, at most 1"),
         (lambda: problem_of(CASES[0][0], "hinge", "elastic-net"), "^penalty is 'elastic-net' and"),
         (
             lambda: rb.RankSVMProblem(X, CASES[0][0], penalty=ElasticNet(), loss="logistic"),
@@ -177,11 +177,11 @@ def test_a_loss_of_your_own_has_the_chord():
             lambda: problem_of(CASES[4][0], "logistic").certificate(
                 1.0, np.zeros(3), np.zeros(len(CASES[4][0]))
             ),
-            "^dual is given; expected None",
+            "^dual is given. Pass None",
         ),
         (
             lambda: rb.RankRLSProblem(X, GRADES, kernel="linear", penalty="elastic-net"),
-            "^penalty is 'elastic-net'; expected 'l2' or 'l1' for least squares",
+            "^penalty is 'elastic-net'. Pass 'l2' or 'l1' for least squares",
         ),
     ],
 )

@@ -262,7 +262,7 @@ def test_solve_takes_auto():
 
 def test_other_problems_are_refused_by_name():
     one = problem(kernel="linear")
-    with pytest.raises(TypeError, match="problem is a RankRLSProblem; expected a RankSVMProblem"):
+    with pytest.raises(TypeError, match="problem is a RankRLSProblem. Pass a RankSVMProblem"):
         compare_solvers(rb.RankRLSProblem(one.X, np.arange(300) % 2))
     with pytest.raises(TypeError, match="problem is an int"):
         compare_solvers(3)

@@ -202,10 +202,10 @@ def test_plugins_are_allowed_in_cross_validation_whatever_the_processes(forget, 
         (dict(allow_plugin=True), "option of the solver 'auto' is 'allow_plugin'.*did you mean"),
         (
             dict(max_events=5),
-            "option of the solver 'auto' is 'max_events'; expected one of: allow_plug",
+            "option of the solver 'auto' is 'max_events'. Pass one of: allow_plug",
         ),
-        (dict(allow_plugins="yes"), "allow_plugins is 'yes'; expected True or False"),
-        (dict(allow_plugins=1), "allow_plugins is 1; expected True or False"),
+        (dict(allow_plugins="yes"), "allow_plugins is 'yes'. Pass True or False"),
+        (dict(allow_plugins=1), "allow_plugins is 1. Pass True or False"),
     ],
 )
 def test_wrong_options_of_auto(problem, options, words):
@@ -319,7 +319,7 @@ def test_a_class_with_another_name_than_its_entry_point_is_refused(problem, inst
 def test_an_entry_point_to_no_solver_names_the_distribution(problem, install, thing):
     install("odd-solver", GOOD + f"\n    thing = {thing}", points={"thing": "thing"})
     with pytest.raises(
-        ImportError, match="'thing' of odd-solver 1.0 cannot be loaded.*; expected a class derived"
+        ImportError, match="'thing' of odd-solver 1.0 cannot be loaded.*. Pass a class derived"
     ):
         rb.solve(problem, 1.0, solver="thing")
 
@@ -556,9 +556,7 @@ def test_names_that_cannot_be_typed(name, forget):
 
 @pytest.mark.parametrize("what", ["problems", "kernels", "losses", "provides", "requires"])
 def test_a_text_where_names_belong(problem, what):
-    with pytest.raises(
-        TypeError, match=f"{what} of Odd is 'solve'; expected a tuple or set of names"
-    ):
+    with pytest.raises(TypeError, match=f"{what} of Odd is 'solve'. Pass a tuple or set of names"):
         rb.solve(problem, 1.0, solver=type("Odd", (Zero,), {what: "solve"}))
 
 

@@ -281,7 +281,7 @@ def test_a_built_in_name_is_taken_only_with_replace_and_comes_back(problem, forg
             type("Alike", (), {"solve": print}),
             {},
             TypeError,
-            "Alike.*; expected a class derived from rankbook.Solver",
+            "Alike.*. Pass a class derived from rankbook.Solver",
         ),
         (type("Nameless", (Solver,), {"solve": print}), {}, ValueError, "name is ''"),
         (type("Nameless", (Solver,), {"solve": 1}), {}, TypeError, "solve of Nameless is 1"),
@@ -461,7 +461,7 @@ def test_what_only_looks_like_a_solver_is_refused(problem):
             lambda solver=solver: rb.RankSVM(solver=solver).fit(problem.X, [0, 1, 2]),
         ):
             with pytest.raises(
-                TypeError, match="Alike.*; expected a class derived from rankbook.Solver"
+                TypeError, match="Alike.*. Pass a class derived from rankbook.Solver"
             ):
                 call()
 

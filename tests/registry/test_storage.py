@@ -313,7 +313,7 @@ def test_a_path_of_labels_without_any_event(tmp_path):
 def test_labels_that_a_file_cannot_hold(tmp_path):
     X = [[1.0], [-1.0]]
     dates = rb.solve_path(rb.SVMProblem(X, np.array(["2020", "2021"], dtype="datetime64[Y]")))
-    with pytest.raises(ValueError, match="^y has dtype .*; expected numbers, or a vector of text"):
+    with pytest.raises(ValueError, match="^y has dtype .*. Pass numbers, or a vector of text"):
         dates.save(tmp_path / "a.npz")
     function = rb.solve_path(rb.SVMProblem(X, [0, 1], kernel=lambda A, B: A @ B.T))
     with pytest.raises(ValueError, match="kernel is a function, which a file cannot hold"):

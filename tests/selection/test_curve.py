@@ -852,9 +852,9 @@ def test_metrics_that_make_no_sense():
         (-np.ones(10), dict(metric="ndcg"), ValueError, "prefs_val has -1"),
         (np.full(10, 2000.0), dict(metric="ndcg"), ValueError, "prefs_val has 2000"),
         (v, dict(metric="auc", qid=v[1:]), ValueError, "qid"),
-        (np.ones(10), dict(metric="error"), ValueError, "1 different value; expected two"),
-        (np.arange(10), dict(metric="error"), ValueError, "10 different values; expected two"),
-        (v, dict(metric="error", qid=v), ValueError, "qid is given; expected"),
+        (np.ones(10), dict(metric="error"), ValueError, "1 different value. Pass two"),
+        (np.arange(10), dict(metric="error"), ValueError, "10 different values. Pass two"),
+        (v, dict(metric="error", qid=v), ValueError, "qid is given. Pass"),
         (v, dict(metric="error", k=3), ValueError, "k is 3"),
     ]:
         with pytest.raises(error, match=words):

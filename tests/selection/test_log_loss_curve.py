@@ -212,13 +212,11 @@ def test_what_has_no_probabilities_is_refused():
         rb.RankSVMProblem(X, prefs, kernel="linear", **loss), solver=solver
     )
     for solver in ("path", "epsilon"):
-        with pytest.raises(
-            ValueError, match="is an? (Reg|Eps).*Path; expected a path by newton or"
-        ):
+        with pytest.raises(ValueError, match="is an? (Reg|Eps).*Path. Pass a path by newton or"):
             curve(follow(solver))
     for loss in ("hinge", "squared", Unlikely()):
         name = loss if isinstance(loss, str) else loss.name
-        match = f"'log_loss' and loss is '{name}', whose scores are not log-odds; expected loss="
+        match = f"'log_loss' and loss is '{name}', whose scores are not log-odds. Pass loss="
         with pytest.raises(ValueError, match=match):
             curve(follow(loss=loss))
         with pytest.raises(ValueError, match=match):
@@ -226,7 +224,7 @@ def test_what_has_no_probabilities_is_refused():
         with pytest.raises(ValueError, match=match.replace("log_loss", "brier_score")):
             rb.RankSVMCV("linear", loss=loss, metric="brier_score").fit(X, known)
     path = follow(loss="logistic")
-    with pytest.raises(ValueError, match="k is 3; expected None for log_loss"):
+    with pytest.raises(ValueError, match="k is 3. Pass None for log_loss"):
         curve(path, k=3)
     with pytest.raises(ValueError, match="prefs_val has no preference of positive weight"):
         curve(path, np.zeros(len(V)))
@@ -235,5 +233,5 @@ def test_what_has_no_probabilities_is_refused():
     choices = follow(loss="plackett-luce")
     with pytest.raises(ValueError, match="^prefs_val is .*which is no sequence of choices"):
         curve(choices, rb.Preferences([0], [1], len(V)))
-    with pytest.raises(ValueError, match="holds orders; expected 'disagreement', 'log_loss' or"):
+    with pytest.raises(ValueError, match="holds orders. Pass 'disagreement', 'log_loss' or"):
         rb.validation_curve(choices, V, rb.Orders.from_rankings([range(12)], 12), metric="ndcg")

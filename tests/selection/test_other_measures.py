@@ -61,7 +61,7 @@ def test_ties_count_as_they_are_classified(kind, labels):
 def test_what_a_path_of_labels_does_not_take():
     X, y = np.array([[1.0], [-1.0]]), np.array([1, 0])
     path = rb.solve_path(rb.SVMProblem(X, y))
-    with pytest.raises(ValueError, match="k is 3; expected None for error"):
+    with pytest.raises(ValueError, match="k is 3. Pass None for error"):
         rb.validation_curve(path, X, y, metric="error", k=3)
     with pytest.raises(ValueError, match="metric is 'disagreement'"):
         rb.validation_curve(path, X, y)
@@ -83,11 +83,11 @@ def test_paths_whose_solver_is_chosen():
 def test_nothing_to_measure_is_refused():
     X, y = np.array([[1.0], [-1.0]]), np.array([1, 0])
     path = rb.solve_path(rb.SVMProblem(X, y))
-    with pytest.raises(ValueError, match="X_val has 0 rows; expected at least one example"):
+    with pytest.raises(ValueError, match="X_val has 0 rows. Pass at least one example"):
         rb.validation_curve(path, X[:0], y[:0], metric="error")
-    with pytest.raises(TypeError, match=r"prefs_val is None; expected labels of shape \(2,\)"):
+    with pytest.raises(TypeError, match=r"prefs_val is None. Pass labels of shape \(2,\)"):
         rb.validation_curve(path, X, None, metric="error")
     ranking = rb.solve_path(rb.RankSVMProblem(X, rb.Preferences.from_scores(y)))
     for metric in ("auc", "ndcg", "error"):
-        with pytest.raises(ValueError, match="X_val has 0 rows; expected at least one item"):
+        with pytest.raises(ValueError, match="X_val has 0 rows. Pass at least one item"):
             rb.validation_curve(ranking, X[:0], y[:0], metric=metric)

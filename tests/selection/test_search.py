@@ -169,7 +169,7 @@ class TestRestrict:
         assert cut.breaks.tolist() == [20, 16, 4, 0] and cut.best == [(0, 4)]
 
     def test_nothing_left(self):
-        with pytest.raises(ValueError, match="lam_max is 3.0; expected a number above 4.0"):
+        with pytest.raises(ValueError, match="lam_max is 3.0. Pass a number above 4.0"):
             restrict(restrict(self.curve, lam_min=4.0), lam_max=3.0)
 
 

@@ -45,7 +45,7 @@ WIDE = """() => {
 LETTERS = """() => [...document.querySelectorAll("article img[style*='--least']")].map(each =>
   9 * each.getBoundingClientRect().width / parseFloat(each.style.getPropertyValue("--least")))"""
 SEARCHES = {
-    "expected reciprocal rank": "measuring",
+    "Pass reciprocal rank": "measuring",
     "save a model": "save_and_load",
     "GridSearchCV": "pipelines",
     "feature importance": "data_frames|explain_pair",

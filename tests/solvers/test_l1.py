@@ -359,7 +359,7 @@ def test_breakpoints_in_blocks_join(monkeypatch):
             np.unique(np.concatenate([lams for lams, _ in blocks])), np.unique(whole[0])
         )
     assert whole[0][0] > problem.lam_max and whole[0][-1] == 0
-    with pytest.raises(ValueError, match="X_new has 3 columns; expected 4"):
+    with pytest.raises(ValueError, match="X_new has 3 columns. Pass 4"):
         list(path.breakpoint_scores(X_new[:, :3]))
 
 

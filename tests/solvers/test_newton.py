@@ -435,7 +435,7 @@ def test_the_path_is_near_the_exact_one_and_validates_alike():
 def test_a_path_refuses_what_makes_no_sense():
     X, prefs = CASES["queries"]
     problem = rb.RankSVMProblem(X, prefs, kernel="linear")
-    with pytest.raises(ValueError, match="expected lam_min <=? lam_max"):
+    with pytest.raises(ValueError, match="Pass lam_min <=? lam_max"):
         rb.solve_path(problem, lam_min=2 * problem.lam_max, solver="newton")
     with pytest.raises(ValueError, match="below the end of this path"):
         rb.solve_path(problem, lam_min=1.0, solver="newton").coef(0.5)
@@ -459,7 +459,7 @@ def test_a_resumed_path_is_as_good_as_one_that_went_there_at_once(name, loss):
 def test_a_path_resumes_below_its_end_only():
     X, prefs = CASES["queries"]
     path = rb.solve_path(rb.RankSVMProblem(X, prefs, kernel="linear"), solver="newton")
-    with pytest.raises(ValueError, match="; expected less than .*where this path ended"):
+    with pytest.raises(ValueError, match=". Pass less than .*where this path ended"):
         path.resume(path.domain[0])
     with pytest.raises(ValueError, match="lam_min"):
         path.resume(-1.0)

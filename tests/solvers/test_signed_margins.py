@@ -134,5 +134,5 @@ def test_what_makes_no_sense_is_refused():
     for solver in ("qp", "path"):
         with pytest.raises(ValueError, match="lam is 0"):
             rb.solve(rb.RankSVMProblem(X[:3], one_way), 0.0, solver=solver).certificate  # noqa: B018
-    with pytest.raises(ValueError, match="expected finite numbers"):
+    with pytest.raises(ValueError, match="Pass finite numbers"):
         prefs.reweighted(margin=np.full(len(prefs), np.nan))

@@ -227,7 +227,7 @@ def test_a_loss_of_your_own():
         (lambda: SparseSolver(eps=0), "^eps is 0"),
         (
             lambda: SparseSolver(deviance=1.5),
-            "^deviance is 1.5; expected a finite number > 0",
+            "^deviance is 1.5. Pass a finite number > 0",
         ),
         (
             lambda: rb.solve_path(problem_of("counted"), 1e9, "sparse"),

@@ -175,7 +175,7 @@ WRONG = {
     "conjugate NaN outside": (
         changed(conjugate=lambda s, a: np.where((a >= 0) & (a <= 1), 0.5 * a * (a - 1), np.nan)),
         "conjugate",
-        "nan; expected a number",
+        "nan. Pass a number",
     ),
     "conjugate nowhere": (changed(conjugate=lambda s, a: 0 * a), "conjugate", "derivative"),
     "derivative doubled": (
@@ -278,7 +278,7 @@ def test_a_mistake_is_found_and_named(name):
 
 def test_a_class_is_no_loss():
     [row, *others] = check_loss(Smoothed)
-    assert "loss is the class Smoothed; expected an object, Smoothed()" in row.detail
+    assert "loss is the class Smoothed. Pass an object, Smoothed()" in row.detail
     assert {each.outcome for each in others} == {"skipped"}
     with pytest.raises(TypeError, match="loss is the class Smoothed"):
         rb.RankSVM(loss=Smoothed).fit([[0.0], [1.0]], [0, 1])

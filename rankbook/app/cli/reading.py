@@ -62,7 +62,7 @@ def check_place(name, file, *others):
     if not file.parent.is_dir():
         raise FileNotFoundError(f"{where}, but there is no folder {str(file.parent)!r}.")
     if file.is_dir():
-        raise IsADirectoryError(f"{where}, a folder; expected a file.")
+        raise IsADirectoryError(f"{where}, a folder. Pass a file.")
     if not os.access(file.parent, os.W_OK):
         raise PermissionError(f"{where}, but the folder {str(file.parent)!r} cannot be written to.")
     if is_read_only(file):
@@ -84,7 +84,7 @@ def check_table(name, file, accepted, *others):
 def check_file(name, file):
     """Raise an OSError if a file to read, given by the argument `name`, does not exist."""
     if file != "-" and Path(file).is_dir():
-        raise IsADirectoryError(f"{name} is {str(file)!r}, a folder; expected a file.")
+        raise IsADirectoryError(f"{name} is {str(file)!r}, a folder. Pass a file.")
     if file != "-" and not Path(file).exists():
         raise FileNotFoundError(f"{name} is {str(file)!r}: there is no such file.")
 
