@@ -153,7 +153,7 @@ PREFERENCES = [
         "a concordance of late entries",
         lambda: metrics.concordance(LATE, [1.0, 2.0]),
         ValueError,
-        r"^y_true has patients who enter late; .*without entry. rb.disagreement",
+        r"^y_true has patients who enter late. .*without entry. rb.disagreement",
     ),
     (
         "a hinge of late entries",
@@ -762,7 +762,7 @@ PREFERENCES = [
         "a model that was fitted by query and is judged without query ids",
         lambda: rb.RankRLS().fit(X, Y, QID).score(X, Y),
         ValueError,
-        r"^qid is None and the model was fitted with query ids; .* by set_score_request",
+        r"^qid is None and the model was fitted with query ids.* by set_score_request",
     ),
     (
         "fold_by with scores",
@@ -885,17 +885,17 @@ OF_SCORES |= dict.fromkeys(("precision_at_k", "recall_at_k", "hit_rate_at_k"), {
 def metric_rows(name, options):
     """What every metric refuses: the same, in the same words."""
     metric, good = getattr(metrics, name), LABELS.astype(float)
-    numbers, accepted = r"cannot be read as numbers .* Pass", r"expected shape \(12,\)"
+    numbers, accepted = r"cannot be read as numbers .* Pass", r"Pass shape \(12,\)"
     wrong = (
-        ("y_true with NaN", (with_nan(good, 3), Y), ValueError, "^y_true has NaN at index 3; .*"),
-        ("y_score with NaN", (good, with_nan(Y, 3)), ValueError, "^y_score has NaN at index 3; .*"),
-        ("y_score short", (good, Y[1:]), ValueError, rf"^y_score has shape \(11,\); {accepted}"),
-        ("y_score a matrix", (good, X), ValueError, rf"^y_score has shape \(12, 3\); {accepted}"),
+        ("y_true with NaN", (with_nan(good, 3), Y), ValueError, "^y_true has NaN at index 3. .*"),
+        ("y_score with NaN", (good, with_nan(Y, 3)), ValueError, "^y_score has NaN at index 3. .*"),
+        ("y_score short", (good, Y[1:]), ValueError, rf"^y_score has shape \(11,\)\. {accepted}"),
+        ("y_score a matrix", (good, X), ValueError, rf"^y_score has shape \(12, 3\)\. {accepted}"),
         ("y_score text", (good, Y.astype(str)), TypeError, f"^y_score {numbers}"),
         ("y_true text", (Y.astype(str), Y), TypeError, f"^y_true {numbers}"),
         ("qid with None", (good, Y, NONE_IN_QID), ValueError, "^qid has None at index 2. Pass"),
         ("qid short", (good, Y, QID[1:]), ValueError, r"^qid has shape \(11,\). Pass"),
-        ("a weight < 0", (good, Y, QID, -1 - Y), ValueError, "^sample_weight has -1.0 at index 0;"),
+        ("a weight < 0", (good, Y, QID, -1 - Y), ValueError, "^sample_weight has -1.0 at index 0."),
         ("weights short", (good, Y, QID, Y[1:]), ValueError, r"^sample_weight has shape \(11,\)"),
         ("nothing to order", (0 * Y, Y, QID), ValueError, "^y_true has no .*Pass"),
     )
@@ -1294,7 +1294,7 @@ METRICS = [
         "grade below 0 in ERR",
         lambda: metrics.err(-Y, Y),
         ValueError,
-        r"^y_true has -1.0 at index 1; ",
+        r"^y_true has -1.0 at index 1. ",
     ),
     (
         "grade above the highest",
@@ -1635,7 +1635,7 @@ PROBLEMS = [
         "signs by name without names",
         lambda: rb.RankSVM(kernel="linear", signs=dict(age=1)).fit(X, Y),
         ValueError,
-        r"^signs is a dict of features by name, and X has no names; .*set_output\(transform=",
+        r"^signs is a dict of features by name, and X has no names. .*set_output\(transform=",
     ),
     (
         "signs of an unknown feature",
@@ -2382,7 +2382,7 @@ STATISTICS = [
         "lambda of a ranking SVM on blocks",
         lambda: rb.RankSVMCV(kernel="linear").fit(rb.Blocks([rb.Block(X, Y)])),
         TypeError,
-        r"^X is Blocks; .* With blocks, choose lambda by rankbook.validation_curve",
+        r"^X is Blocks. .* With blocks, choose lambda by rankbook.validation_curve",
     ),
     (
         "scores of blocks",
@@ -2500,13 +2500,13 @@ DATA = [
         "a file for the name of a data set",
         lambda tmp: datasets.load("train.txt"),
         ValueError,
-        r"^name is 'train.txt', which looks like a file; .*rankbook.read_table.*reads",
+        r"^name is 'train.txt', which looks like a file. .*rankbook.read_table.*reads",
     ),
     (
         "a list of text for X",
         lambda tmp: rb.RankSVM(kernel=lambda a, b: 1.0).fit(["tea", "milk"], [0, 1]),
         TypeError,
-        r"^X cannot be read as numbers \('tea' at index 0\); .* rankbook.kernels.over makes items",
+        r"^X cannot be read as numbers \('tea' at index 0\). .* rankbook.kernels.over makes items",
     ),
     (
         "a metric of no place",
@@ -2755,7 +2755,7 @@ ESTIMATORS = [
         "fit X too large to square, online",
         fit(ONLINE(), 1e200 * X, Y),
         ValueError,
-        r"^X has .* expected.*overflow",
+        r"^X has .* Pass .*overflow",
     ),
     (
         "fit qid with None",

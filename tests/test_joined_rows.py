@@ -219,7 +219,7 @@ def test_the_message_names_row_and_remedy():
     with pytest.raises(ValueError) as found:
         LINEAR.fit(X, Y[::-1])
     assert str(found.value) == (
-        "y has the index of X in another order: 'item 11' in row 0, where X has 'item 0'; "
+        "y has the index of X in another order: 'item 11' in row 0, where X has 'item 0'. "
         "Pass the index of X. Use y.loc[X.index], or y.to_numpy() to match rows by position."
     )
     assert LINEAR.fit(X, Y[::-1].loc[X.index]).score(X, Y) == FITTED.score(X, Y)

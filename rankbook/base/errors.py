@@ -23,7 +23,8 @@ class ArgumentError(ValueError, TypeError):
     said : str
         Name of the argument, a space, and the given value: "lam is -1", "X has 3 rows".
     accepted : str
-        Description of the accepted values: "a positive number".
+        What to pass: "a positive number". A text with a capital letter and a full stop is a
+        sentence of its own: "Return a number for each query."
     advice : str, optional
         A further sentence, for example with a remedy.
 
@@ -37,6 +38,8 @@ class ArgumentError(ValueError, TypeError):
     >>> error = ArgumentError("lam is -1", "a positive number")
     >>> str(error), error.argument
     ('lam is -1. Pass a positive number.', 'lam')
+    >>> str(ArgumentError("metric returned None", "Return a number for each query."))
+    'metric returned None. Return a number for each query.'
     """
 
     def __init__(self, said, accepted, advice=""):
@@ -49,7 +52,9 @@ class ArgumentError(ValueError, TypeError):
         return type(self)(f"{argument} {self.given}", self.accepted, self.advice)
 
     def __str__(self):
-        text = f"{self.argument} {self.given}. Pass {self.accepted}. {self.advice}"
+        is_sentence = self.accepted[:1].isupper() and self.accepted.endswith(".")
+        remedy = self.accepted if is_sentence else f"Pass {self.accepted}."
+        text = f"{self.argument} {self.given}. {remedy} {self.advice}"
         return " ".join(line.strip() for line in text.splitlines())  # arrays have several
 
 

@@ -367,8 +367,8 @@ class ValueWriter:
             _require_small(text, objects, where)
             return dict(text=text, objects=objects)
         raise Unstorable(
-            f"{where} has dtype {array.dtype}, which a file cannot hold; "
-            "expected numbers, or a vector of text"
+            f"{where} has dtype {array.dtype}, which a file cannot hold. "
+            "Pass numbers, or a vector of text"
         )
 
 
@@ -402,8 +402,8 @@ def _require_small(text, objects, where):
     size = 0 if objects else 4 * len(text) * max(map(len, text), default=0)
     if size > LARGEST_TEXT:
         raise Unstorable(
-            f"{where} is an array of text of {size:,} bytes, which a file cannot hold; "
-            f"expected one of dtype object, or of at most {LARGEST_TEXT:,} bytes"
+            f"{where} is an array of text of {size:,} bytes, which a file cannot hold. "
+            f"Pass one of dtype object, or of at most {LARGEST_TEXT:,} bytes"
         )
 
 

@@ -176,8 +176,8 @@ def named_solver(solver):
         known = False
     if not known:
         raise Unstorable(
-            f"solver is {cls.__name__}, which no file can name, for it is not registered; "
-            "expected a registered one, see rankbook.register_solver"
+            f"solver is {cls.__name__}, which no file can name, and it is not registered. "
+            "Pass a registered one, see rankbook.register_solver"
         )
     if cls is solver:
         return name
@@ -186,8 +186,8 @@ def named_solver(solver):
     lost = [k for k, value in options.items() if value is missing]
     if lost:
         raise Unstorable(
-            f"solver is {a_type(solver)} that does not keep its option {lost[0]!r}; "
-            f"expected solver=({name!r}, dict(...))"
+            f"solver is {a_type(solver)} that does not keep its option {lost[0]!r}. "
+            f"Pass solver=({name!r}, dict(...))"
         )
     is_default = lambda v, d: v is d or (type(v) is type(d) and bool(np.all(v == d)))
     given = {k: named(v) for k, v in options.items() if not is_default(v, defaults[k])}
@@ -275,9 +275,9 @@ def save_model(file, kind, model, **more):
     except Unstorable as error:
         said = str(error).replace("model.params.", "").replace("model.fitted.", "")
         name = said.split(" ")[0]
-        if "expected" not in said and (name == "model" or name.endswith("_") or "ranker" in name):
+        if ". Pass " not in said and (name == "model" or name.endswith("_") or "ranker" in name):
             said += ". Pass an estimator of rankbook; joblib or a pickle keeps others"
-        elif "expected" not in said:
+        elif ". Pass " not in said:
             said += (
                 ". Pass numbers, text, arrays, and lists, tuples and dicts of them. "
                 f"set_params({name.partition('.')[0]}=...) changes a parameter of a fitted model, "

@@ -71,8 +71,8 @@ def kernel_parts(kernel):
     """Return the name and the parameters of a kernel."""
     if kernel.name == "callable":
         raise Unstorable(
-            "kernel is a function, which a file cannot hold; "
-            "expected a named kernel, or its Gram matrix as kernel='precomputed'"
+            "kernel is a function, which a file cannot hold. "
+            "Pass a named kernel, or its Gram matrix as kernel='precomputed'"
         )
     return dict(kernel=kernel.name, gamma=kernel.gamma, degree=kernel.degree, coef0=kernel.coef0)
 
@@ -223,13 +223,13 @@ def _items(problem):
 def _ranksvm_parts(problem):
     if problem.loss.name not in LOSSES:
         raise Unstorable(
-            f"problem has the loss {problem.loss.name!r} of your own, which a file cannot hold; "
-            "expected one of rankbook's"
+            f"problem has the loss {problem.loss.name!r} of your own, which a file cannot hold. "
+            "Pass one of rankbook's"
         )
     if problem.loss is not LOSSES.get(problem.loss.name):
         raise Unstorable(
-            f"problem has the loss {problem.loss.name!r}, an object that a file cannot hold; "
-            f"expected {', '.join(LOSSES)}"
+            f"problem has the loss {problem.loss.name!r}, an object that a file cannot hold. "
+            f"Pass one of: {', '.join(LOSSES)}"
         )
     parts = dict(X=_items(problem), prefs=problem.prefs, offset=problem.offset)
     parts |= dict(penalty=problem.penalty.name, loss=problem.loss.name)

@@ -57,9 +57,9 @@ def check_answers(subject: Subject) -> None:
             if len(scores) != len(case.problem.X[:3]) or not np.isfinite(scores).all():
                 raise CheckFailed(f"scores of new items are {scores}")
             if not isinstance(answer.info, dict):
-                raise CheckFailed(f"info is {answer.info!r}; expected a dict")
+                raise CheckFailed(f"info is {answer.info!r}, not a dict")
             if not isinstance(advice := answer.info.get("advice", ""), str):
-                raise CheckFailed(f"info['advice'] is {advice!r}; expected a sentence")
+                raise CheckFailed(f"info['advice'] is {advice!r}, not a sentence")
 
 
 def require_gap(answer: Solution, tol: float) -> None:
@@ -558,7 +558,7 @@ def check_cost(subject: Subject) -> None:
             with subject.looking_at(case):
                 seconds = subject.solver.cost(case.problem, lam)
                 if not (isinstance(seconds, Real) and 0 <= seconds < np.inf):
-                    raise CheckFailed(f"cost returned {seconds!r}; expected seconds >= 0,")
+                    raise CheckFailed(f"cost returned {seconds!r}, not seconds >= 0,")
 
 
 def check_memory(subject: Subject) -> None:

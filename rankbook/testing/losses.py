@@ -55,7 +55,7 @@ def check_arrays(loss: PairLoss) -> None:
         is_right = isinstance(found, np.ndarray) and found.shape == x.shape
         if not (is_right and found.dtype == np.float64):
             kind = f"{found.dtype} of shape {found.shape}" if is_right else type(found).__name__
-            raise CheckFailed(f"{name} of float64 of shape {x.shape} is {kind}; expected the same")
+            raise CheckFailed(f"{name} of float64 of shape {x.shape} is {kind}, not such an array")
         require_all(given == x, lambda i, name=name: f"{name} writes to the array that it is given")
         if name != "conjugate":
             require_all(
@@ -188,10 +188,7 @@ def check_conjugate(loss: PairLoss) -> None:
         gap = cost + lost[:, None] - a[:, None] * wide
     if np.isnan(lost).any() or (lost == -np.inf).any():
         i = int(np.flatnonzero(np.isnan(lost) | (lost == -np.inf))[0])
-        raise CheckFailed(
-            f"conjugate({a[i]:.6g}) is {lost[i]}; expected a number, or infinity if a t - value(t) "
-            "is unbounded"
-        )
+        raise CheckFailed(f"conjugate({a[i]:.6g}) is {lost[i]}, neither a number nor infinity")
     size = 1 + np.abs(np.where(np.isfinite(cost), cost, 0)) + np.abs(a[:, None] * wide)
     wrong = np.argwhere(gap < -1e-10 * size)
     if wrong.size:
@@ -229,7 +226,7 @@ def check_probability(loss: Any) -> None:
         (found >= 0) & (found <= 1) & (np.abs(found + other - 1) <= 1e-9),
         lambda i: (
             f"probability({d[i]:.6g}) is {found[i]:.6g} and probability({-d[i]:.6g}) {other[i]:.6g}"
-            "; expected shares of 1"
+            ", which are no shares of 1"
         ),
     )
     require_all(

@@ -382,7 +382,7 @@ def test_a_file_that_is_read_twice_is_spoken_of_once():
     said = run("compare", "s.csv", "s.csv", "log.csv", "--target", "y").stderr
     assert said.count("query ids: ") == said.count("match by position") == 1
     assert said.count("\n") == 2
-    assert "expected a file" in refused("compare", "s.csv", "s.csv", "-", "--target", "y")
+    assert "Pass a file" in refused("compare", "s.csv", "s.csv", "-", "--target", "y")
 
 
 def test_a_column_of_queries_is_spoken_of_only_where_it_matters():
@@ -445,7 +445,7 @@ class TestRefusals:
         assert "no.rankbook" in refused("predict", "no.rankbook", "test.letor")
         assert "test.letor" in refused("predict", "test.letor", "test.letor")
         done("path", "train.letor", "--kernel", "linear", "--lam-min", "1", "--save", "p.rankbook")
-        assert "expected a model" in refused("predict", "p.rankbook", "test.letor")
+        assert "Pass a model" in refused("predict", "p.rankbook", "test.letor")
 
     @pytest.mark.parametrize(
         "scores, said",

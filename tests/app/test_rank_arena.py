@@ -156,7 +156,7 @@ def test_a_plot_is_written():
         (["--min-votes", "100000"], "--min-votes is 100000. Pass at most"),
         (["-o", "ranks.doc"], "the ending of 'ranks.doc'"),
         (["--ties", "refuse"], "is a tie"),
-        (["--date", "tstamp"], "expected --half-life 90d or --since 2026-01-01 with it"),
+        (["--date", "tstamp"], "Pass --half-life 90d or --since 2026-01-01 with it"),
         (["--date", "winner", "--since", "2024-01-01"], "has the date 'model_"),
     ],
 )

@@ -229,7 +229,7 @@ class TestPrepare:
         [
             (
                 Dataset(np.ones((9, 1)), np.ones(9)),
-                r"data \(9 items\) has no preference: all y are equal;",
+                r"data \(9 items\) has no preference: all y are equal\.",
             ),
             (Dataset([[1.0]], [1]), r"data \(1 items\) has no preference"),
             (
@@ -264,7 +264,7 @@ class TestKernels:
         [
             (
                 dict(kernel="precomputed"),
-                "kernel is 'precomputed', and the items of the data are features; ",
+                "kernel is 'precomputed', and the items of the data are features. ",
             ),
             (dict(kernel="pol"), "did you mean 'poly'"),
             (

@@ -79,7 +79,7 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         ),
         (
             [*FIT, "--loss", "plackett-luce", "--query-weight", "equal"],
-            "--query-weight is 'equal' and --loss is 'plackett-luce', which sums over choices; "
+            "--query-weight is 'equal' and --loss is 'plackett-luce', which sums over choices. "
             "Pass no value.\n",
         ),
         (
@@ -115,7 +115,7 @@ def test_a_model_without_probabilities_is_named_model(files, monkeypatch):
     done("fit", "items.csv", *TARGET, "--kernel", "linear", "-o", "hinge.rankbook")
     said = refused("predict", "hinge.rankbook", "items.csv", "--pairs", "pairs.csv")
     assert "error: MODEL is a RankSVM with --loss hinge" in said
-    assert "expected RankSVM with --loss logistic" in said
+    assert "Pass RankSVM with --loss logistic" in said
     assert "In Python, call model.calibrate" in said
     same = ["compare", "hinge.rankbook", "hinge.rankbook", "items.csv", *TARGET]
     expected = "--seed is -1. Pass no value or an integer from 0 to 2**32 - 1."

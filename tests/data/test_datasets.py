@@ -53,7 +53,7 @@ class TestDataset:
             (dict(parts=["train"]), "parts has shape"),
             (dict(parts=["train", "valid"]), "parts is 'valid'"),
             (dict(feature_names=["a"]), "feature_names has 1 names. Pass 2"),
-            (dict(item_names=["a"]), "item_names has 1 names; "),
+            (dict(item_names=["a"]), r"item_names has 1 names\. "),
             (dict(y=[0, np.inf]), "y has infinity at index 1"),
             (dict(X=[[1, 2], [3, np.nan]]), "X has NaN in row 1, column 1"),
             (dict(X=np.empty((0, 2)), y=[]), "at least one row"),

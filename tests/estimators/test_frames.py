@@ -167,7 +167,7 @@ def test_a_column_of_polars_without_numbers_is_named(odd):
         ("X", lambda: rb.RankSVMProblem(bad, prefs)),
         ("X_new", lambda: model.solution_.predict(bad)),
     ):
-        with pytest.raises(TypeError, match=rf"^{name} has {what}.* in column 'colour';"):
+        with pytest.raises(TypeError, match=rf"^{name} has {what}.* in column 'colour'\."):
             call()
 
 

@@ -498,7 +498,7 @@ def test_errors_say_what_to_do(name):
 def test_a_table_with_a_row_for_each_rating_is_a_matrix_after_pivot(ids):
     ratings = pd.DataFrame(dict(who=ids, dish=list("abacb"), stars=[5, 1, 2, 4, 3]))
     X = pd.DataFrame(dict(age=[1.0, 2.0, 3.0]), index=[ids[2], ids[0], ids[4]])
-    with pytest.raises(ValueError, match="'who', 'dish' and 'stars' and 5 rows; ") as found:
+    with pytest.raises(ValueError, match=r"'who', 'dish' and 'stars' and 5 rows\. ") as found:
         rb.LabelRanker().fit(X, ratings)
     recipe = re.search(r"y\.(pivot\(.*\)\.reindex\(X\.index\))\.$", str(found.value))[1]
     assert recipe == "pivot(index='who', columns='dish', values='stars').reindex(X.index)"

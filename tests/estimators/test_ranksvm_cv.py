@@ -475,7 +475,7 @@ def test_bad_data(mixture):
     for args, what in [
         ((X, mixture.y), "row 7, column 1"),
         ((mixture.X, np.zeros(60)), "no preference"),
-        ((mixture.X, mixture.y[1:]), "expected equal numbers"),
+        ((mixture.X, mixture.y[1:]), "Pass equal numbers"),
     ]:
         with pytest.raises(ValueError, match=what):
             RankSVMCV(random_state=0).fit(*args)

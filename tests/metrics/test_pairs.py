@@ -598,7 +598,7 @@ BAD = {
             {},
             ValueError,
             (
-                "sample_weight has 1.0 at index 0 and 2.0 at index 1, two items of one query; "
+                "sample_weight has 1.0 at index 0 and 2.0 at index 1, two items of one query. "
                 "Pass one weight"
             ),
         ),

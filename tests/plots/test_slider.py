@@ -270,7 +270,7 @@ def test_script_and_style_are_packed(root, tmp_path):
         (dict(items=NEW[:1]), ValueError, r"^items has 1 rows. Pass 2 to 24"),
         (dict(items=X), ValueError, r"^items has 30 rows. Pass 2 to 24"),
         (dict(items=NEW[0]), ValueError, r"^items has shape \(3,\). Pass"),
-        (dict(items=NEW[:, :2]), ValueError, r"expected"),
+        (dict(items=NEW[:, :2]), ValueError, r"Pass"),
         (dict(items=NEW, names=["a"]), ValueError, r"^names has 1 entries. Pass 9 names"),
         (dict(items=NEW, names="abcdefghi"), TypeError, r"^names is a str. Pass 9 names"),
         (dict(names=NAMES), ValueError, r"^names has 9 entries. Pass 30 names"),

@@ -537,7 +537,7 @@ def test_every_flipped_sign_is_caught():
             [1, -1, 1, -1],
             {},
             (
-                "y holds -1 and 1 only, where -1 can mean a worse item or an unlabelled one; "
+                "y holds -1 and 1 only, where -1 can mean a worse item or an unlabelled one. "
                 "Pass unlabelled=False"
             ),
         ),

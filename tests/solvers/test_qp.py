@@ -352,8 +352,8 @@ def test_backends_agree(backend, form):
     [
         ("CLARABLE", "did you mean 'CLARABEL'"),
         ("osq", "did you mean 'OSQP'"),
-        ("SCIPY", "expected one of: .*CLARABEL"),
-        ("no such", "expected one of: .*CLARABEL"),
+        ("SCIPY", "Pass one of: .*CLARABEL"),
+        ("no such", "Pass one of: .*CLARABEL"),
     ],
 )
 def test_a_backend_that_is_unknown_or_takes_no_qp_is_refused(backend, message):
