@@ -116,13 +116,21 @@ def with_description(page):
     """A page whose head describes it by its first sentences, at most 160 letters."""
     article = page.partition("<article")[2].partition("</article>")[0]
     first = next(iter(re.findall(r"<p>(.{40,}?)</p>", article, re.DOTALL)), "")
-    text = " ".join(unescape(re.sub(r"<[^>]*>|\\[()\[\]]", "", first)).split())
+    plain = re.sub(r"\\\(.*?\\\)", lambda formula: plain_formula(formula[0]), first, flags=re.S)
+    text = " ".join(unescape(re.sub(r"<[^>]*>|\\[()\[\]]", "", plain)).split())
     if len(text) > 160:
         text = text[:159].rpartition(" ")[0] + "…"
     if not text:
         return page
     meta = f'<meta name="description" content="{escape(text)}"/>'
     return page.replace("<title>", f"{meta}\n<title>", 1)
+
+
+def plain_formula(latex):
+    """A formula without the commands of LaTeX, for a text that is not typeset."""
+    latex = re.sub(r"\\[lr]vert ?", "|", latex.replace(r"\,", "")).replace(r"\top", "T")
+    latex = re.sub(r"\\(text|operatorname)|[{}]", "", latex)
+    return re.sub(r"\\([A-Za-z]+)", r"\1", latex)
 
 
 def write_map():

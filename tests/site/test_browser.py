@@ -51,7 +51,6 @@ SEARCHES = {
     "feature importance": "data_frames|explain_pair",
     "install": "index",
     "NDCG": "measuring|ndcg",
-    "ties": "measuring",
     "choose lambda": "choosing_lambda",
     "LETOR": "from_svm_rank",
     "pandas": "data_frames",
@@ -61,7 +60,6 @@ SEARCHES = {
     "command line": "command_line",
     "clicks": "guides/clicks",
     "Bradley-Terry": "probabilities|thurstone|leaderboard",
-    "survival": "book/survival",
     "pipeline": "pipelines",
     "sparse": "large_data|few_features",
     "cross-validation": "choosing_lambda|optimism|pipelines",
@@ -77,6 +75,17 @@ SEARCHES = {
     "custom loss": "own_loss",
     "ranking SVM": "ranking_svm|ranksvm",
     "active learning": "asking",
+    "glossary": "faq",
+}
+FIRST = {
+    "counterfactual": "book/counterfactual",
+    "reward model": "guides/reward_models",
+    "learning to rank": "guides/fit",
+    "ties": "book/measuring|faq",
+    "GPU": "guides/fit",
+    "neural": "guides/reward_models|guides/fit",
+    "survival": "book/survival",
+    "incomplete judgments": "book/(measuring|judg|incomplete)",
 }
 
 
@@ -153,6 +162,19 @@ def test_a_search_finds_its_page_among_the_first_three(tab, address, words):
     assert any(re.search(SEARCHES[words], page) for page in found), found
 
 
+@pytest.mark.parametrize("words", FIRST)
+def test_a_search_finds_its_page_first(tab, address, words):
+    found = found_by(tab, address, words)
+    assert re.search(FIRST[words], found[0]), found[:3]
+
+
+def test_a_search_fits_on_a_telephone(tab, address):
+    tab.set_viewport_size(PHONE)
+    found_by(tab, address, "preferences")
+    tab.locator("#search-results p.context").first.wait_for()
+    assert tab.evaluate("() => document.scrollingElement.scrollWidth") <= PHONE["width"]
+
+
 def test_a_search_shows_excerpts_of_text_beside_an_icon(tab, address):
     found_by(tab, address, "ranking")
     tab.locator("#search-results p.context").first.wait_for()
@@ -200,20 +222,39 @@ def test_the_reader_chooses_light_or_dark(tab, address, theme):
     tab.evaluate("() => localStorage.clear()")
 
 
-def test_the_sidebar_shows_book_and_guides_and_folds_the_reference(tab, address):
+def test_groups_of_the_sidebar_fold_and_open_by_keyboard(tab, address):
     links = tab.locator(".bd-sidebar-primary nav a:visible")
+    tab.set_viewport_size(DESK)
     tab.goto(f"{address}guides/football.html")
-    book = links.count()
-    assert 40 < book < 90
-    tab.locator(".bd-sidebar-primary summary", has_text="Reference").click()
-    assert book + 10 < links.count() < book + 40
+    sidebar = tab.locator(".bd-sidebar-primary")
+    assert sidebar.locator("nav details[open] > summary").all_inner_texts() == ["Votes and matches"]
+    assert links.count() < 12
+    guides = sidebar.locator(".caption-text", has_text="Guides")
+    assert guides.bounding_box()["y"] < DESK["height"] / 2
+    sidebar.locator("nav summary", has_text="Models").focus()
+    tab.keyboard.press("Enter")
+    kernels = sidebar.locator("nav a", has_text="Kernels").first
+    assert kernels.is_visible() and kernels.get_attribute("data-number")
+    before = links.count()
+    sidebar.locator("summary", has_text="Reference").click()
+    assert before + 10 < links.count() < before + 40
     captions = tab.locator(".bd-sidebar-primary .caption-text").all_inner_texts()
     assert captions == ["Book", "Guides", "Reference"]
 
 
+def test_the_sidebar_leads_to_the_glossary_and_names_the_version(tab, address):
+    tab.goto(f"{address}index.html")
+    menu = tab.locator(".bd-sidebar-primary .versions")
+    assert not menu.locator("li").first.is_visible()
+    menu.locator("summary").click()
+    assert "this site" in menu.locator("li").first.inner_text()
+    tab.locator(".bd-sidebar-primary a", has_text="Questions and glossary").last.click()
+    tab.wait_for_url("**/reference/faq.html")
+
+
 def test_the_sidebar_opens_the_package_of_a_source_notebook(tab, address):
     tab.goto(f"{address}preferences/graph.html")
-    links = tab.locator(".bd-sidebar-primary details a:visible").all_inner_texts()
+    links = tab.locator(".bd-sidebar-primary nav a:visible").all_inner_texts()
     assert (
         "Sums over preferences" in links and "Metrics" in links and "Metrics of pairs" not in links
     )
@@ -223,3 +264,12 @@ def test_one_goes_on_to_the_next_chapter(tab, address):
     tab.goto(f"{address}book/contents.html")
     tab.locator("a.right-next").click()
     tab.wait_for_url("**/first_ranking.html")
+
+
+def test_the_reference_begins_with_an_example_and_typesets_formulas(tab, address):
+    tab.goto(f"{address}reference/rankbook.RankSVM.html")
+    typeset(tab)
+    example = tab.locator("article .highlight").first.bounding_box()
+    parameters = tab.locator("article dt", has_text="Parameters").first.bounding_box()
+    assert example["y"] < parameters["y"]
+    assert tab.locator("article mjx-container").count() > 3

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("sphinx", reason="sphinx is in `.[site]`")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from website import contents, reader, reference  # noqa: E402
+from website import contents, formulas, reader, reference  # noqa: E402
 
 MODULE = ("code", "#| default_exp base.jit")
 PICTURE = {"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": "<svg/>"}}
@@ -132,3 +132,42 @@ def test_long_code_at_the_head_of_a_chapter_is_folded():
     cells = read(("markdown", "# A"), *[("code", long), ("markdown", "B")] * 2, MODULE)
     head, later = cells[1], cells[3]
     assert head.metadata.tags == ["hide-input"] and later.metadata.tags == []
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("O(n^2 d) time", r":math:`O(n^{2}\, d)` time"),
+        ("by lam/2 |f|^2.", r"by :math:`\lambda / 2\, \lvert f \rvert^{2}`."),
+        ("f(x) = w'x", r":math:`f(x) = w^\top x`"),
+        ("K(x, x') = 1", r":math:`K(x, x') = 1`"),
+        ("1 / (1 + exp(-d))", r":math:`1 / (1 + \exp(- d))`"),
+        ("f = sum_i c_i\n    k(., x_i)", r":math:`f = \sum_{i}\, c_{i}\, k(\cdot, x_{i})`"),
+        ("for lam = 0 sqrt(q)", r"for :math:`\lambda = 0` :math:`\sqrt{q}`"),
+    ],
+)
+def test_formulas_of_docstrings_are_typeset(text, shown):
+    assert formulas.with_formulas(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gamma=None means that X_new has shape (n, d)",
+        "the items' weights, a log-rank test and y_true",
+        "f(x) = sum_j dual_coef_[j]",
+        "between 0 and 1, and/or x",
+        "O(n items)",
+    ],
+)
+def test_what_is_no_formula_stays_text(text):
+    assert formulas.with_formulas(text) == text
+
+
+def test_the_example_of_a_docstring_comes_before_its_parameters():
+    lines = ["Sum.", "", ":Parameters:", "", "    **x** : int", "", ".. rubric:: Examples", ""]
+    lines += [">>> f(1)", "1", "", ".. rubric:: Notes", "", "O(n)."]
+    reference.examples_first(None, "function", "f", None, None, lines)
+    heads = [line for line in lines if line.startswith((":", ".."))]
+    assert heads == [".. rubric:: Examples", ":Parameters:", ".. rubric:: Notes"]
+    assert lines[2:5] == [".. rubric:: Examples", "", ">>> f(1)"]

@@ -78,11 +78,13 @@ html_theme_options = {
 html_sidebars = {"**": ["navbar-logo.html", "search-button-field.html", "areas.html"]}
 _parts = [dict(group=part["caption"], **part) for part in contents.table()["parts"]]
 _areas = [contents.area(part, reference.page_of) for part in _parts]
+contents.number_chapters(_areas[0])
+_releases = contents.releases(_home)
 
 
 def add_context(app, pagename, templatename, context, doctree):
     """Give the sidebar what it draws, and chapters and guides a button to download them."""
-    context["areas"] = _areas
+    context["areas"], context["releases"] = _areas, _releases
     read = any(pagename in area["pages"] for area in _areas[:-1])
     if not read or context.get("page_source_suffix") != ".ipynb":
         buttons = context.get("header_buttons", [])
@@ -106,6 +108,7 @@ root_doc = contents.table()["root"]
 def setup(app):
     """What is ours: the links of names, and the trees of the first page."""
     app.add_post_transform(reference.LinkNames)
+    app.connect("autodoc-process-docstring", reference.examples_first, priority=800)
     app.connect("autodoc-process-docstring", reference.escape, priority=900)  # after numpydoc
     app.connect("missing-reference", reference.resolve)
     app.connect("source-read", add_trees)

@@ -8,6 +8,7 @@ page will be.
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import yaml
@@ -98,6 +99,20 @@ def area(entry, page_of_name):
     page = None if "group" in entry else page_of(entry)
     pages = {page}.union(*(each["pages"] for each in below))
     return dict(title=title_of(entry), page=page, below=below, pages=pages)
+
+
+def number_chapters(book):
+    """Number the chapters in the groups of the book, as the sidebar shows them."""
+    chapters = [entry for group in book["below"] for entry in group["below"]]
+    for number, chapter in enumerate(chapters, 1):
+        chapter["number"] = number
+
+
+def releases(home):
+    """The released versions, newest first: each tag of git, and where its notebooks are."""
+    command = ["git", "tag", "--list", "v*", "--sort=-version:refname"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return [(tag[1:], f"{home}/blob/{tag}/nbs/index.ipynb") for tag in found.stdout.split()]
 
 
 def cards(some):

@@ -9,6 +9,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from website import contents
+from website.formulas import with_formulas
 
 # Words of their own in prose: as a public name they are meant with `rb.` in front only.
 WORDS = "compare interval joint load over scorer solve".split()
@@ -133,14 +134,46 @@ def target_of(text):
 
 
 def escape(app, what, name, obj, options, lines):
-    """Let bars and underscores in a docstring be themselves: |x|, coef_."""
-    code = False
-    for i, line in enumerate(lines):
+    """Typeset the formulas of a docstring, and let bars and underscores be themselves: coef_."""
+    made, paragraph, code = [], [], False
+    for line in [*lines, ""]:
         code = line.strip().startswith(">>>") or (code and bool(line.strip()))
-        if not code:
-            parts = re.split(r"(`+[^`]+`+)", line)
-            parts[::2] = [re.sub(r"(\||(?<=\w)_(?!\w))", r"\\\1", part) for part in parts[::2]]
-            lines[i] = "".join(parts)
+        head = not line.strip() or re.match(r"\s*(\.\. |\*\*\w|:[\w ]+:$)", line)
+        joined = paragraph and indent(line) == indent(paragraph[0])
+        if paragraph and (code or head or not joined):
+            made += prose("\n".join(paragraph)).split("\n")
+            paragraph = []
+        if code or head:
+            made.append(line if code else prose(line, formulas=False))
+        else:
+            paragraph.append(line)
+    lines[:] = made[:-1]
+
+
+def indent(line):
+    """How far a line is indented."""
+    return len(line) - len(line.lstrip())
+
+
+def prose(text, formulas=True):
+    """Prose of a docstring for Sphinx; what stands in backquotes stays as it is."""
+    parts = re.split(r"(`+[^`]+`+)", text)
+    if formulas:
+        parts[::2] = map(with_formulas, parts[::2])
+        parts = re.split(r"(`+[^`]+`+)", "".join(parts))
+    parts[::2] = [re.sub(r"(\||(?<=\w)_(?!\w))", r"\\\1", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def examples_first(app, what, name, obj, options, lines):
+    """Move the examples of a docstring, which numpydoc puts last, before its parameters."""
+    heads = [i for i, line in enumerate(lines) if re.match(r"\.\. rubric::|:\w[\w ]*:", line)]
+    begin = next((i for i in heads if lines[i].startswith(".. rubric:: Examples")), None)
+    if begin is not None:
+        end = next((i for i in heads if i > begin), len(lines))
+        examples = [*lines[begin:end], ""]
+        del lines[begin:end]
+        lines[heads[0] : heads[0]] = examples
 
 
 class LinkNames(SphinxPostTransform):
