@@ -7,7 +7,7 @@ query and one of the two rankers, and shows its first ten documents. The user ex
 probability r ** -eta, and clicks an examined document of grade y with probability
 .1 + .9 (2 ** y - 1) / 3 (Ai et al., 2018), so that a document without relevance gets clicks, too.
 
-All rankers are linear and minimise the squared hinge. Each chooses lambda from the same grid of
+All rankers are linear and minimize the squared hinge. Each chooses lambda from the same grid of
 shares of its total weight, by the disagreement with preferences that are made like its own: from
 sessions of validation queries, a third as many, or from the grades of these queries. Test queries
 are judged by their grades. `clip` has its default, and with up to FEW sessions also

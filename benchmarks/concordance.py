@@ -1,7 +1,7 @@
 """How well survival times of patients are ordered, beside Cox's model, forests and boosting.
 
 Three data sets of lifelines, in five folds; columns of words become columns of 0 and 1, patients
-with a missing value are left out, and features are standardised with training statistics. Survival
+with a missing value are left out, and features are standardized with training statistics. Survival
 SVMs, ours and scikit-survival's, choose lambda or alpha = 2 / lambda from the same grid by the
 concordance of five inner folds, RankRLSCV by its own; the others have their defaults.
 

@@ -2,7 +2,7 @@
 
 True scores have a normal distribution with the standard deviation `spread`, drawn anew for each
 repetition, and pairs are drawn uniformly. Where the model is wrong because of ties or judges, the
-true scores are those that minimise the expected loss. Orders are drawn from the model of Plackett
+true scores are those that minimize the expected loss. Orders are drawn from the model of Plackett
 and Luce. All intervals have level 0.95.
 """
 
@@ -182,7 +182,7 @@ def outcomes(cell, t):
 
 
 def truth(cell, score, chances):
-    """Scores (n,) and effects (k,) that minimise the expected loss."""
+    """Scores (n,) and effects (k,) that minimize the expected loss."""
     exact = cell.fit == "davidson" or cell.mechanism in ("", "calibrated")
     if exact and not cell.judges:
         return score - score.mean(), np.full(int(cell.feature), EFFECT)

@@ -5,8 +5,8 @@ of the squares; ours takes the solver that "auto" chooses, and "newton" beside "
 answer is judged alike: its "excess gap" is how far its objective is above a lower bound that is
 proven by ours, relative to it.
 
-SVM^rank (`--svm-rank PATH` of its svm_rank_learn) minimises `|w|^2/2 + C/q` times the sum for q
-queries, so C = q / lam; liblinear-ranksvm (`--liblinear PATH` of its train, `-s 8`) minimises
+SVM^rank (`--svm-rank PATH` of its svm_rank_learn) minimizes `|w|^2/2 + C/q` times the sum for q
+queries, so C = q / lam; liblinear-ranksvm (`--liblinear PATH` of its train, `-s 8`) minimizes
 `|w|^2/2 + C` times the sum of squares, so C = 1 / lam. Both read an SVMlight file, which ours does
 not. The seconds of a run of SVM^rank with a tolerance that ends it at once are subtracted, and
 those of a run of liblinear-ranksvm that reads the file and then refuses C = 0: its seconds have

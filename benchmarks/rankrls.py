@@ -1,7 +1,7 @@
 """What RankRLS costs, beside what a matrix of its size must cost, scikit-learn and RLScore.
 
 scikit-learn's KernelRidge and Ridge are a yardstick: regression of as many items, not ranking.
-RLScore's GlobalRankRLS minimises our objective with regparam = lambda, so that our certificate
+RLScore's GlobalRankRLS minimizes our objective with regparam = lambda, so that our certificate
 judges its answer, too. With the L1 penalty and one query, RankRLS is the lasso of skglm and celer
 with alpha = lambda / (2 n^2) on centred data; both get 50 values of lambda, each from the one
 before, where ours computes all. Theirs are judged by the worst gap of these values.

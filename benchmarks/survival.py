@@ -4,7 +4,7 @@ Half of the survival times are censored. A pair of patients is comparable if the
 in an event, and no two times are equal: of tied times scikit-survival draws an order at random,
 and ours compares an event with a censoring of the same time, but not two events.
 
-scikit-survival minimises `|w|^2/2 + alpha/2` times the sum of `max(0, 1 - (f_i - f_j))^2` over all
+scikit-survival minimizes `|w|^2/2 + alpha/2` times the sum of `max(0, 1 - (f_i - f_j))^2` over all
 comparable pairs, ours `lam/2 |w|^2` plus that sum: lam = 2 / alpha, and our objective is lam times
 theirs. Its coefficients are ours, but its `predict` returns the risk, the negative of the score.
 The "excess gap" of every answer is the distance of its objective from a lower bound that ours

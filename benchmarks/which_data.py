@@ -34,7 +34,7 @@ class Split:
     relevant : float
         The least grade that counts as relevant for the average precision.
     scaled : bool
-        Features to be standardised for linear models and kernels.
+        Features to be standardized for linear models and kernels.
     """
 
     data: str

@@ -31,7 +31,7 @@ PAIRS = np.column_stack(np.triu_indices(POOL, 1))
 
 
 def items(name):
-    """Standardised features, and what nobody knows but the user who is asked."""
+    """Standardized features, and what nobody knows but the user who is asked."""
     if name == "progression":
         X, y = load_diabetes(return_X_y=True)
     else:

@@ -32,7 +32,7 @@ def fit_model(
     send=None,
     **options,
 ):
-    """Fit an estimator to blocks, with standardisation and feature names.
+    """Fit an estimator to blocks, with standardization and feature names.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def fit_model(
     refuse_gram(given.get("kernel"))
     names = features if encoding is None else encoding.names
     d, send = len(names), send or (lambda blocks: blocks)
-    if "signs" in given:  # standardisation drops the names
+    if "signs" in given:  # standardization drops the names
         given["signs"] = as_signs(given["signs"], d, names)
     model = FITTED[method](**given)
     centre, factor = np.zeros(d), np.ones(d)

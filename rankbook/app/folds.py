@@ -45,7 +45,7 @@ class FoldSelection:
     settings : dict
     seconds : float
     centre, factor : ndarrays of shape (d,)
-        Standardisation of the items.
+        Standardization of the items.
     """
 
     data: object
@@ -249,7 +249,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
         Uses :class:`rankbook.RankSVMCV` or :class:`rankbook.RankRLSCV`.
     kernel, gamma, degree, coef0, loss, rule, standardize, solver
         As in :func:`rankbook.app.select.select_model`. Rule and solver apply to "ranksvm" only.
-        Items are standardised by all items in training preferences.
+        Items are standardized by all items in training preferences.
     seed : int, default 0
         Shuffles the folds.
     progress : bool, default False

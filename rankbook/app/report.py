@@ -93,8 +93,8 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
 
     The page says first which model is best, how sure this is and what to do next. It continues with
     the data, the choice of lambda, metrics with intervals, the worst queries or items by name,
-    weights, the reliability of probabilities, and the certificate, as far as they exist. It
-    follows the light or dark mode of the reader's system, and loads no other files.
+    weights, the reliability of probabilities, and the certificate, where they exist. It follows the
+    light or dark mode of the reader's system, and loads no other files.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ class ModelSelection:
     settings : dict
         The method, the split of the data, and the rule that chose lambda.
     centre, factor : ndarrays of shape (d,)
-        What standardises items.
+        What standardizes items.
     """
 
     data: object
@@ -214,7 +214,7 @@ class ModelSelection:
     factor: np.ndarray
 
     def predict(self, X_new):
-        """Return scores (p,) of raw items X_new (p, d), standardised like the training items."""
+        """Return scores (p,) of raw items X_new (p, d), standardized like the training items."""
         X_new = as_matrix("X_new", X_new)
         if X_new.shape[1] != self.centre.size:
             raise ArgumentError(

@@ -59,7 +59,7 @@ class ArgumentError(ValueError, TypeError):
 
 
 class Assumption(UserWarning):
-    """Warning about something that a table leaves open, and how it was read.
+    """Warning about a decision that a table leaves open, and how rankbook made it.
 
     Every decision about a table that its caller did not state is reported by this class, so
     ``warnings.simplefilter("error", rb.Assumption)`` refuses all of them.

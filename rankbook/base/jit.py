@@ -8,7 +8,7 @@ time of a compilation is spent in numba's own Python, which infers types and wri
 intermediate code; LLVM takes the rest. Three rules keep this time short:
 
 - Functions that only compiled code calls are an :class:`Inner`. Their types are inferred once, and
-  LLVM optimises them only as a part of the functions that Python calls.
+  LLVM optimizes them only as a part of the functions that Python calls.
 - Compiled functions use loops in place of assignments of slices and ``np.argsort``, which take ten
   times as long to compile.
 - Python collects no garbage during a compilation.
@@ -289,7 +289,7 @@ class WholeCompiler(Compiler):
 class IncludedCode(JITCodeLibrary):
     """LLVM code of a function that is only included in other functions.
 
-    LLVM optimises and translates it there, as a part of its callers. By default numba would do both
+    LLVM optimizes and translates it there, as a part of its callers. By default numba would do both
     for each function alone, and again for each of its callers.
     """
 

@@ -647,7 +647,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     """Make blocks of whole queries on the workers of a Dask cluster, or in this process.
 
     Without a client, Dask's own scheduler computes the partitions once: "threads", "processes" or
-    "synchronous", as ``dask.config`` says. The blocks are then in the memory of this process.
+    "synchronous", as set in ``dask.config``. The blocks are then in the memory of this process.
 
     Parameters
     ----------
@@ -667,7 +667,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         Whether rows of queries that span partitions move to one of them.
     keep : bool, optional
         Whether blocks from files are read only once and stay on the workers. By default they stay
-        if they and the numbers computed from them take at most 40 % of the workers' memory limit.
+        if they and the numbers computed from them take at most 40% of the workers' memory limit.
         Otherwise, and if the workers have no limit or the blocks are transformed, each sum over the
         data reads them again.
     worse_weight : the same as `weight`, optional

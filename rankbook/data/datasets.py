@@ -149,10 +149,10 @@ def load_votes() -> "DataFrame":
 
     A judge votes by Davidson's model: the log odds of a win against a loss are the difference of
     the scores, times the factor of the judge, and the probability of a tie is 0.5 times the
-    geometric mean of those of win and loss. The scores in logits are Ash 1.5, Birch 1.1, Cedar 0.7,
-    Elm 0.3, Fir -0.3, Hazel -0.7, Larch -1.1 and Maple -1.5. The factors are Ada 1.6, Ben 1.3, Cleo
-    1, Dan 1, Eva 0.7 and Finn 0, so Finn guesses and a leaderboard of all votes has smaller
-    differences.
+    geometric mean of the probabilities of win and loss. The scores in logits are Ash 1.5, Birch
+    1.1, Cedar 0.7, Elm 0.3, Fir -0.3, Hazel -0.7, Larch -1.1 and Maple -1.5. The factors are Ada
+    1.6, Ben 1.3, Cleo 1, Dan 1, Eva 0.7 and Finn 0, so Finn guesses and a leaderboard of all votes
+    has smaller differences.
 
     Returns
     -------
@@ -171,11 +171,11 @@ def load_votes() -> "DataFrame":
 def load_matches() -> "DataFrame":
     """Load 112 simulated football matches of eight clubs in two seasons.
 
-    Each club plays each other one at home and away. The results follow Davidson's model: the log
+    Each club plays every other club at home and away. The results follow Davidson's model: the log
     odds of a home win against a home defeat are the difference of the scores plus a home advantage
-    of 0.5, and the probability of a draw is 0.8 times the geometric mean of those of home win and
-    home defeat. The scores in logits are Ayr 1.1, Bury 0.6, Corby 0.3, Derby 0.1, Exeter -0.2,
-    Frome -0.4, Goole -0.6 and Hull -0.9.
+    of 0.5, and the probability of a draw is 0.8 times the geometric mean of the probabilities of
+    home win and home defeat. The scores in logits are Ayr 1.1, Bury 0.6, Corby 0.3, Derby 0.1,
+    Exeter -0.2, Frome -0.4, Goole -0.6 and Hull -0.9.
 
     Returns
     -------
@@ -636,12 +636,12 @@ def load(name: str) -> Any:
     Parameters
     ----------
     name : str
-        One of `list_datasets()`. "mq2008" is its first fold.
+        One of `list_datasets()`. "mq2008" loads its first fold.
 
     Returns
     -------
     Dataset or DataFrame
-        The raw data; features are not standardised. The tables "votes", "matches",
+        The raw data; features are not standardized. The tables "votes", "matches",
         "clicks", "orders" and "survival" are data frames of pandas.
 
     Raises

@@ -711,12 +711,12 @@ def read_blocks(
     Notes
     -----
     For Parquet, the function reads the column of queries once. A block of n items takes 16 n d
-    bytes while it is read, and 8 n d bytes after that. Row groups should have about `rows` rows;
-    for larger ones, each block also reads the rows of its group before the block. Text is parsed
-    once and copied to a file in the temporary folder (see :func:`tempfile.gettempdir`), from which
-    all passes read. The copy takes 8 bytes for each feature of a row; for SVMlight it takes 12
-    bytes for each entry. The file is gone with the blocks, or when Python ends. It gets a name only
-    when blocks are sent to other processes; Dask workers on other machines must share the folder.
+    bytes while it is read, and 8 n d bytes after that. Row groups should have about `rows` rows. In
+    a larger group, each block also reads the rows that precede it. Text is parsed once and copied
+    to a file in the temporary folder (see :func:`tempfile.gettempdir`), from which all passes read.
+    The copy takes 8 bytes for each feature of a row; for SVMlight it takes 12 bytes for each entry.
+    The file is deleted with the blocks, or when Python ends. It has no name until blocks are sent
+    to other processes; Dask workers on other machines must share the folder.
 
     Examples
     --------

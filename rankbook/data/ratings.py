@@ -21,11 +21,11 @@ class Ratings:
     Attributes
     ----------
     X : DataFrame of shape (n, d)
-        Features of the users. The index has their names.
+        Features of the users, with their names as the index.
     y : csr_array of shape (n, k)
         The ratings. An entry that is not stored is unknown.
     labels : DataFrame of shape (k, p)
-        Features of the items. The index has their names.
+        Features of the items, with their names as the index.
 
     Examples
     --------

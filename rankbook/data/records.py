@@ -198,7 +198,7 @@ def read_preferences(
     Parameters
     ----------
     path : str or path
-        A table with a header: CSV, TSV or Parquet, packed by gzip or not, as for
+        A table with a header: CSV, TSV or Parquet, compressed with gzip or not, as for
         :func:`rankbook.read_table`. Or a PrefLib file of orders: ``.soc``, ``.soi``, ``.toc`` or
         ``.toi``, whose numbers of voters are the weights.
     form : {"pairs", "matches", "counts", "wins", "clicks", "rankings", "orders"}, optional
@@ -214,7 +214,7 @@ def read_preferences(
         columns the table has.
     items : sequence of n distinct names, "rows" or "names", optional
         The name of each item, for instance ``data.item_names``. By default names are numbered as
-        they first appear. "rows" says that the table contains row numbers.
+        they first appear. "rows" means that the table contains row numbers.
     **columns
         Arguments of :meth:`rankbook.Preferences.from_pairs`, or of the method of another form:
         names of columns, such as ``winner="chosen"``, ``weight="votes"`` or ``rank="position"``,

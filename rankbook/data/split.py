@@ -1,4 +1,4 @@
-"""Splits of a data set, at random or from files, and standardisation."""
+"""Splits of a data set, at random or from files, and standardization."""
 
 from collections import namedtuple
 from dataclasses import dataclass, replace
@@ -141,7 +141,7 @@ def squares(block, centre):
 
 
 def scaling(X):
-    """Compute the `centre` to subtract and the `factor` to multiply by, to standardise items.
+    """Compute the `centre` to subtract and the `factor` to multiply by, to standardize items.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def scaling(X):
 
 
 def standardise(X, centre, factor):
-    """Standardise items (n, d). Sparse items stay sparse if `centre` is 0."""
+    """Standardize items (n, d). Sparse items stay sparse if `centre` is 0."""
     if not isinstance(X, np.ndarray) and not centre.any():
         X = X.copy()
         X.data = X.data * factor[X.indices]
@@ -230,7 +230,7 @@ class PreferredItems:
 
 
 def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=False):
-    """Split a data set and standardise its parts.
+    """Split a data set and standardize its parts.
 
     Parameters
     ----------

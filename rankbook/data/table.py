@@ -64,7 +64,7 @@ class Dataset:
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d)
-        Features, one row for each item, not standardised; stored as float64, or as CSR if sparse.
+        Features, one row for each item, not standardized; stored as float64, or as CSR if sparse.
     y : array-like of shape (n,)
         Scores; higher is preferred. Stored as float64.
     qid : array-like of int or str of shape (n,), optional
@@ -1358,7 +1358,7 @@ class LinesWithIds:
         self.stream, self.ids = stream, array("q")
 
     def read(self, *size):
-        """Read from the stream; scikit-learn recognises a file by this method."""
+        """Read from the stream; scikit-learn recognizes a file by this method."""
         return self.stream.read(*size)
 
     def __iter__(self):
@@ -1499,7 +1499,7 @@ def read_table(
     path : str or path
         CSV (``.csv`` with commas, semicolons or tabs, ``.tsv``; UTF-8, with a header), Parquet
         (``.parquet``; an index of pandas with a name is a column), or SVMlight/LETOR (``.svm
-        .svmlight .letor .txt .dat``); each may be packed by gzip (``.csv.gz``).
+        .svmlight .letor .txt .dat``); each may be compressed with gzip (``.csv.gz``).
     target : str, optional
         The column of the scores to rank by; higher is preferred. By default a column named target
         or label (in upper or lower case), reported by an :class:`Assumption`. Refused for SVMlight,
@@ -1520,7 +1520,7 @@ def read_table(
     Returns
     -------
     Dataset
-        All other columns are features, in the order of the file, as float64, not standardised.
+        All other columns are features, in the order of the file, as float64, not standardized.
         SVMlight text stays sparse (CSR) if it has more than 1000 features and mentions fewer than
         one in twenty entries; other text becomes dense. `item_names` comes from the column `name`.
 

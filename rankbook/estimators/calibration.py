@@ -283,8 +283,8 @@ class PairProbabilities:
         Returns
         -------
         ndarray of shape (m,), float64
-            ``link_.probability(predict(a) - predict(b))``. If you exchange a and b, you get 1
-            minus this.
+            ``link_.probability(predict(a) - predict(b))``. Exchanging a and b gives 1 minus this
+            probability.
 
         Raises
         ------

@@ -271,7 +271,7 @@ def coefficient_table(
 
     Notes
     -----
-    With the penalty lam/2 |w|^2 all figures describe the penalised estimate, which is shrunk
+    With the penalty lam/2 |w|^2 all figures describe the penalized estimate, which is shrunk
     towards 0; for the usual table fit with a tiny lam, such as 1e-6. Weights of patients multiply
     their contributions, as in R's survival package. The sandwich has no correction for a small
     number of clusters. O(n d^2 + d^3).

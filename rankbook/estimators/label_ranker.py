@@ -278,7 +278,7 @@ def top_labels(F, k, out):
 class LabelRanker(Ranker):
     """Label ranker: rank the same labels for every object, or new items for new users.
 
-    The items are pairs (object, label) with the kernel K x L, and each object is a query. Minimises
+    The items are pairs (object, label) with the kernel K x L, and each object is a query. Minimizes
     (y - f)' L_q (y - f) + lam |f|^2 for "rankrls", equation (6) of Tsivtsivadze et al. (2008), or
     lam/2 |f|^2 + sum of max(0, 1 - (f(better) - f(worse))) for "ranksvm". See the chapter
     :doc:`/book/new_users_new_items`.

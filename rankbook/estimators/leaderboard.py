@@ -109,7 +109,8 @@ class Leaderboard(Savable):
     lam : float > 0, optional
         Precision of the normal prior of the scores. By default it is estimated from the votes by
         equation (4) of the chapter. The log-likelihood is divided by `phi_`, which is below 1 if
-        ties count as half wins, so the scores are those of ``loss="logistic"`` and lam times phi_.
+        ties count as half wins, so the scores equal those of a fit with ``loss="logistic"`` and lam
+        times phi_.
     pair_lam : float > 0, default 1.0
         Precision of the normal prior of the effect of each pair feature, where the effect is taken
         at the root mean square of the feature.
@@ -159,7 +160,7 @@ class Leaderboard(Savable):
     ----------
     items_ : tuple of str
     score_ : ndarray of shape (n,)
-        Scores in logits. Their mean is 0 in each group of items that votes connect.
+        Scores in logits. The scores have mean 0 in each group of items that votes connect.
     table_ : DataFrame
         A row for each item, best first: rank, item, score, low, high, rank_low, rank_high,
         comparisons and notes.

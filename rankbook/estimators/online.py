@@ -243,7 +243,7 @@ def read_margins(margin, n):
 class OnlineRankSVM(PairProbabilities, OnlineEstimator):
     """Linear ranking SVM that learns from a stream, one preference at a time.
 
-    Minimises lam/2 |w|^2 + mean of max(0, 1 - w'(x_better - x_worse)). See the chapter
+    Minimizes lam/2 |w|^2 + mean of max(0, 1 - w'(x_better - x_worse)). See the chapter
     :doc:`/book/streams`.
 
     Parameters

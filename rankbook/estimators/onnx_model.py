@@ -100,7 +100,7 @@ def to_onnx(model: Any) -> bytes:
     -------
     bytes
         A file with the input "X" (n, d) and the output "scores" (n, 1) or (n, k), both of doubles.
-        Scores equal ``predict`` up to rounding; those of an exact kernel may differ by a constant.
+        Scores equal ``predict`` up to rounding; scores of an exact kernel may differ by a constant.
 
     Raises
     ------

@@ -746,7 +746,7 @@ def solution_of(model, X):
 
 
 def training_solution(model):
-    """Solution with the training data of a fitted ranking SVM or regularised least squares."""
+    """Solution with the training data of a fitted ranking SVM or regularized least squares."""
     if not isinstance(model, (RankSVM, RankSVMCV, RankRLSBase)):
         raise ArgumentError(
             f"model is {a_type(model)}",
@@ -842,9 +842,9 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     unit : str or array-like of shape (m,) or (r,), optional
         Independently sampled units for the bootstrap. For pairs, "preference" is the default. Use
         "vote" if each weight is a number of equal votes. To sample judges, matches or sessions,
-        pass an array that names the one of each preference, or of each of r votes, where a tie is
-        one vote. For scores, use "query", or "item" within a single query; for orders, "order", or
-        "vote" if each weight is a number of equal orders.
+        pass an array with the judge, match or session of each preference, or of each of r votes,
+        where a tie is one vote. For scores, use "query", or "item" within a single query; for
+        orders, "order", or "vote" if each weight is a number of equal orders.
     n_resamples : int >= 100, default 1000
         Number of refits, or of posterior draws for rank intervals and simultaneous intervals.
     n_jobs : int, optional
@@ -864,10 +864,10 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
 
     Scores are determined only up to a constant, so intervals refer to scores minus their mean over
     the items. The interval of a rank follows from decisions on the pairs of the item and all
-    others, which are all right with probability `level` (Mogstad, Romano, Shaikh and Wilhelm, 2024,
-    "Inference for ranks"), or from decisions on all pairs if `simultaneous`.
-    O(p^2 n_resamples), and a refit for each resample, or for "laplace" O(n d^2 + d^3). Items
-    in blocks take three passes.
+    others, which are all correct with probability `level` (Mogstad, Romano, Shaikh and Wilhelm,
+    2024, "Inference for ranks"), or from decisions on all pairs if `simultaneous`. O(p^2
+    n_resamples), and a refit for each resample, or for "laplace" O(n d^2 + d^3). Items in blocks
+    take three passes.
 
     Examples
     --------

@@ -84,7 +84,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
         Any estimator with ``fit(X, y)`` whose ``predict`` returns a score for each item; by default
         :class:`rankbook.RankSVM` with its default lambda.
     loss : {"error", "absolute"}, default "error"
-        Loss that the thresholds minimise on the training set: the share of misclassified items, or
+        Loss that the thresholds minimize on the training set: the share of misclassified items, or
         the mean distance between the predicted and the true class. See
         :func:`rankbook.metrics.best_cuts`.
 

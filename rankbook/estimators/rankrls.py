@@ -199,7 +199,7 @@ class RankRLSBase(Ranker):
 class RankRLS(RankRLSBase):
     """RankRLS: fit score differences to differences of the targets by regularized least squares.
 
-    Minimises (y - f)' L (y - f) + lam |f|^2, equation (6) of Tsivtsivadze et al. (2008), where L is
+    Minimizes (y - f)' L (y - f) + lam |f|^2, equation (6) of Tsivtsivadze et al. (2008), where L is
     the Laplacian of the pairs of each query. See the chapter :doc:`/book/rankrls`.
 
     Parameters
@@ -309,12 +309,12 @@ class RankRLS(RankRLSBase):
         Dask or names of columns, see :func:`rankbook.dask_blocks`.
 
         Pass `preferences` in place of y, qid and sample_weight as for :class:`rankbook.RankSVM`.
-        The fit then minimises the sum of c (delta - (f(better) - f(worse)))^2, for weights c and
+        The fit then minimizes the sum of c (delta - (f(better) - f(worse)))^2, for weights c and
         margins delta, so that differences of f approximate the margins. Preferences passed as y are
         replaced by their scores, query ids and item weights if they were made from scores with at
         most one weight for each item. Otherwise they are treated as `preferences`. With two weights
-        for each item, c is a weight of the better times one of the worse item and delta is 1; these
-        preferences are counted in O(n log n) and not listed.
+        for each item, c is the product of a weight of the better item and a weight of the worse
+        item, and delta is 1; these preferences are counted in O(n log n) and not listed.
         """
         given = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
         if isinstance(X, RankingStatistics):
@@ -362,13 +362,13 @@ class RankRLS(RankRLSBase):
         see :meth:`fit`.
 
         The first block fixes the number of features. It may consist of a single item. If `basis` is
-        a number, the basis is chosen among the items of this block. As long as no scores differ in
-        any query, all items are scored 0. An error leaves the estimator unchanged. O(n p^2 + p^3).
+        a number, the basis is chosen among the items of this block. Until two scores of a query
+        differ, all items are scored 0. An error leaves the estimator unchanged. O(n p^2 + p^3).
 
         Raises
         ------
         ValueError
-            If a query was added before, or shapes differ from those before.
+            If a query was added before, or shapes differ from those of earlier calls.
 
         Examples
         --------

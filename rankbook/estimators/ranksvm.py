@@ -139,7 +139,7 @@ def plain_attributes(prefs, solution, extended, kernel):
 class RankSVM(Ranker):
     """Ranking SVM: learn a function that gives preferred items higher scores.
 
-    Minimises lam/2 |f|^2 plus the sum of a loss over all preferences, by default the hinge loss c
+    Minimizes lam/2 |f|^2 plus the sum of a loss over all preferences, by default the hinge loss c
     max(0, 1 - (f(better) - f(worse))), equation (6) of Zapien et al. (2009). See the chapters
     :doc:`/book/ranking_svm` and :doc:`/book/choosing_lambda`.
 
@@ -181,7 +181,7 @@ class RankSVM(Ranker):
     pair_lam : float > 0, optional
         Regularization parameter of pair features with coefficients theta, each divided by its root
         mean square s: pair_lam/2 |s theta|^2, or pair_lam |s theta|_1 for "l1". By default, the
-        effect s theta is penalised like a typical difference of scores, see
+        effect s theta is penalized like a typical difference of scores, see
         :mod:`rankbook.problems.pair_features`.
     l1_ratio : float, default 0.5
         Share of the L1 norm in the elastic net, above 0 and at most 1; other penalties ignore it.
@@ -296,9 +296,9 @@ class RankSVM(Ranker):
             names in ``X.index`` of a pandas data frame X: an array of shape (m, 2), a table with
             the columns winner and loser, or a table with two columns, the winner first.
         start : estimator, optional
-            A fitted linear model of the same features, such as the model of yesterday, at whose
-            weights the solver "newton" starts. Near the solution it takes fewer steps. The
-            solution is the same within its certificate.
+            A fitted linear model of the same features, such as yesterday's model, at whose weights
+            the solver "newton" starts. Near the solution it takes fewer steps. The solution is the
+            same within its certificate.
 
         Returns
         -------
@@ -559,13 +559,13 @@ class RankSVMCV(Ranker):
     kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs, l1_ratio
         As in :class:`rankbook.RankSVM`. "auto" takes a solver that computes paths. The curve is
         exact, except with "epsilon", "newton" and "sparse", whose solutions have a certified
-        relative gap up to 1e-3. "auto" takes one of the first two for the hinge if exact paths of
-        all folds are predicted to take over a minute and five times as long; `path_solver_` and
-        ``curve_.exact`` tell. The paths of "sparse" end where they explain 0.9 of the loss.
-        There is no `pair_lam`: lambda changes for all weights together along a path.
+        relative gap up to 1e-3. For the hinge, "auto" takes one of the first two if exact paths of
+        all folds are predicted to take more than a minute and five times as long; `path_solver_`
+        and ``curve_.exact`` show the choice. The paths of "sparse" end where they explain 0.9 of
+        the loss. There is no `pair_lam`: lambda changes for all weights together along a path.
     gamma : float, None or array-like of float
-        Kernel parameter, or several values, of which the one with the best curve is chosen, and of
-        equally good ones the smallest, by the rule of :mod:`rankbook.selection.search`.
+        Kernel parameter, or several values. The value with the best curve is chosen, and the
+        smallest of equally good values, by the rule of :mod:`rankbook.selection.search`.
     cv : int, splitter or iterable, default 5
         Number of folds (of queries if there are several, else of items); a scikit-learn splitter;
         or pairs of row numbers, as in ``cv=[(training, validation)]``. The final model is fitted to
@@ -605,7 +605,7 @@ class RankSVMCV(Ranker):
     fold_status_, path_solver_ : list of str, and str
         Status of each fold's path (see :class:`SolutionPath`), and name of the solver of paths.
     gamma_, gammas_, gamma_curves_ : float or None, and lists
-        The chosen gamma, those that were tried, and the mean curve of each.
+        The chosen gamma, all values tried, and the mean curve of each.
     cv_results_ : dict
         The curves as scikit-learn's searches show them, an entry for each interval of lambda.
     path_ : SolutionPath

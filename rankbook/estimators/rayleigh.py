@@ -186,7 +186,7 @@ class RayleighBase(Ranker):
 class RayleighRanker(RayleighBase):
     """Semi-supervised ranking of two classes, from few labelled and many unlabelled items.
 
-    Maximises the normalized Rayleigh coefficient of the labelled items, with a penalty on different
+    Maximizes the normalized Rayleigh coefficient of the labelled items, with a penalty on different
     scores of neighbours, equation (5) of Ralaivola (2009). See the chapter :doc:`/book/few_labels`.
 
     Parameters
@@ -214,7 +214,7 @@ class RayleighRanker(RayleighBase):
         :func:`rankbook.kernels.neighbours.neighbour_graph`.
     neighbours : {"auto", "exact", "approximate"}, default "auto"
         Search method. "approximate" needs pynndescent (the extra rankbook[large]). "auto" uses it
-        above about 100,000 items, if it is installed and finds 90 % of them.
+        above about 100,000 items, if it is installed and finds 90% of them.
     unlabelled : number or False, optional
         Value that marks unlabelled items in `y`, or False if all items are labelled; by default -1,
         or NaN if y contains NaN.
@@ -414,9 +414,9 @@ class RayleighRankerCV(RayleighBase):
     Parameters
     ----------
     lams, manifold_weights, n_components, gamma : number or array-like
-        Values to try: ridges > 0 (by default only the paper's 1e-3, because a dozen labels cannot
-        choose), manifold weights >= 0, numbers of components (or None for all), and gammas of the
-        kernel, None for 1/d.
+        Values to try: ridges > 0 (by default only the paper's 1e-3, because a dozen labels are too
+        few for a choice), manifold weights >= 0, numbers of components (or None for all), and
+        gammas of the kernel, None for 1/d.
     cv : int, splitter or iterable, default 5
         Number of folds of the labelled items, stratified by class; a splitter; or pairs (training,
         validation). A splitter and pairs refer to the labelled items only, numbered in their order.
@@ -431,10 +431,10 @@ class RayleighRankerCV(RayleighBase):
     Attributes
     ----------
     lam_, manifold_weight_, n_components_, gamma_, best_value_
-        The best entry of the grid and its mean AUC. Of values that agree to 1e-12, that of the
-        smallest gamma is chosen, then of the largest lambda, the smallest manifold weight and the
-        fewest components, by the rule of :mod:`rankbook.selection.search`. See the chapter
-        :doc:`/book/choosing_lambda`.
+        The best entry of the grid and its mean AUC. Of entries that agree to 1e-12, the one with
+        the smallest gamma is chosen, then the one with the largest lambda, the smallest manifold
+        weight and the fewest components, by the rule of :mod:`rankbook.selection.search`. See the
+        chapter :doc:`/book/choosing_lambda`.
     cv_values_ : ndarray of shape (l, m, p, g)
         The AUC, as a mean over folds, for each entry of the grid.
     fold_values_ : ndarray of shape (number of folds, l, m, p, g)

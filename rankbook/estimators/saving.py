@@ -545,7 +545,7 @@ def file_facts(file: File) -> dict[str, Any]:
         "file", "kind", "version", "readable" (whether :func:`load` understands kind and version),
         "bytes", "written_by" and "arrays" (shape and dtype of each). For a model also "class",
         "parameters", "solver", "certificate" and other facts. "weights" of a linear model is a list
-        with a "name" and a "weight" for each feature (standardised if "standardized" is true), and
+        with a "name" and a "weight" for each feature (standardized if "standardized" is true), and
         "pair_weights" lists the weights of pair features. For a path "status", "solver", "problem"
         and "info".
 

@@ -24,12 +24,12 @@ from .saving import SCALED_KIND, Savable, save_model
 
 # %% ../../nbs/estimators/scaled.ipynb #sc03
 class ScaledModel:
-    """Fitted model of standardised items that predicts for raw items x: f((x - centre) * factor).
+    """Fitted model of standardized items that predicts for raw items x: f((x - centre) * factor).
 
     Parameters
     ----------
     model : estimator
-        Fitted to standardised items.
+        Fitted to standardized items.
     centre, factor : array-like of shape (d,)
         `centre` is subtracted from each feature, and the result is multiplied by `factor`.
     columns : sequence of str, optional

@@ -38,7 +38,8 @@ class BaselineHazard(SetOnce):
     log_cumulative : ndarray of shape (t,)
         The logarithm of the cumulative hazard of a patient of score 0 after each time.
     last_time : float
-        Last time of `y_true`, of an event or a censoring. Beyond it the data say nothing.
+        Last time of `y_true`, of an event or a censoring. The data contain no information beyond
+        it.
 
     Raises
     ------
@@ -49,8 +50,8 @@ class BaselineHazard(SetOnce):
     Notes
     -----
     O(n log n). Weights of patients count as in the loss. Events at the same time share the sum over
-    all patients at risk (Breslow) for every rule for ties of the model, as in scikit-survival and
-    lifelines.
+    all patients at risk (Breslow's rule), whatever the model's rule for ties, as in scikit-survival
+    and lifelines.
 
     References
     ----------

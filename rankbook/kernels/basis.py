@@ -238,8 +238,8 @@ class BasisMap(KernelMap):
     def outside(self) -> np.ndarray:
         """Upper bounds (n,) on the distance of each item from the span of the kept basis items.
 
-        The bounds are 0 if the kept items determine the dropped ones to the rounding of X, if all
-        dropped items are copies, or if only K_MR is known. O(n r^2).
+        The bounds are 0 if the kept items determine the dropped ones up to the rounding of X, if
+        all dropped items are copies, or if only K_MR is known. O(n r^2).
         """
         from scipy.linalg import qr
 

@@ -48,7 +48,7 @@ def rbf_matrix(X, Y, gamma, exponential=np.exp):
 
 # %% ../../nbs/kernels/kernel.ipynb #c009
 def check_gram(K, name):
-    """Check that a matrix is symmetric positive semi-definite, and symmetrise it. O(n^3)."""
+    """Check that a matrix is symmetric positive semi-definite, and symmetrize it. O(n^3)."""
     if K.shape[0] != K.shape[1]:
         raise ArgumentError(f"{name} has shape {K.shape}", "a square Gram matrix (n, n)")
     scale = np.abs(K).max()

@@ -339,7 +339,7 @@ class KernelMap(SetOnce):
         return np.sum(q * (q if self.has_weights else self.scores(q)), axis=0)
 
     def pair_products(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of :attr:`design_matrix` of a minus those of b, and their products (m, m) in K."""
+        """Rows of :attr:`design_matrix` of a minus rows of b, and their products (m, m) in K."""
         matrix = self.design_matrix
         rows = matrix[a] - matrix[b]
         return rows, rows @ rows.T if self.is_factored else rows[:, a] - rows[:, b]
@@ -373,8 +373,8 @@ class KernelMap(SetOnce):
     def scorer(self, X_new: Items) -> Callable[[np.ndarray], np.ndarray]:
         """Return the function from weights or coefficients (., k) to scores (p, k) of new items.
 
-        The scores are ``design(X_new) @ values``. Those of sparse items with a linear kernel are
-        centred, too: columns without zeros before the product, the others after it.
+        The scores are ``design(X_new) @ values``. Scores of sparse items with a linear kernel are
+        also centred: columns without zeros before the product, the others after it.
         """
         X_new = self.design(X_new)
         if not self.is_factored or self.offset is None or isinstance(X_new, np.ndarray):
@@ -386,7 +386,7 @@ class KernelMap(SetOnce):
         return lambda values: matvec(moved, values) - rest @ values
 
     def new_scores(self, p: np.ndarray, X_new: Items) -> np.ndarray:
-        """Scores of new items for a position, centred like those of the items."""
+        """Scores of new items for a position, centred like the scores of the items."""
         return self.scorer(X_new)(p) if self.has_weights else self.function(p).predict(X_new)
 
     def function(self, p: np.ndarray) -> LinearFunction | KernelFunction:

@@ -192,9 +192,9 @@ class ConcordanceComparison:
     difference, low, high : float
         Concordance of a minus concordance of b, with its confidence interval.
     standard_error : float
-        Of the difference, by the jackknife over patients.
+        Standard error of the difference, by the jackknife over patients.
     p_value : float
-        Two-sided, of the hypothesis that both are equal.
+        Two-sided, for the hypothesis that both are equal.
     confidence : float
     n_patients : int
 

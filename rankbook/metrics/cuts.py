@@ -85,14 +85,15 @@ def best_cuts(
     *,
     tie_tol: float = TIE_TOL,
 ) -> np.ndarray:
-    """Find the thresholds between levels that minimise the loss on a sample.
+    """Find the thresholds between levels that minimize the loss on a sample.
 
     The predicted levels are ``levels[np.digitize(y_score, cuts)]``, ``levels = np.unique(y_true)``.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        True levels, k different numbers; fewer than items if there are more than two items.
+        True levels, k different numbers. Of three or more items, at least two must have equal
+        levels.
     y_score : array-like of shape (n,)
         Scores; higher ones should have higher levels.
     loss : {"error", "absolute"}, default "error"
@@ -120,8 +121,8 @@ def best_cuts(
 
     Notes
     -----
-    The minimum is exact (to rounding, if there are weights or levels that are not integers).
-    O(n (log n + k)) time, O(n k) memory.
+    The minimum is exact (up to rounding, if there are weights or levels that are not integers). O(n
+    (log n + k)) time, O(n k) memory.
 
     Examples
     --------

@@ -126,8 +126,8 @@ def over_blocks(
     Returns
     -------
     float
-        The value of the metric on all items in memory, up to rounding, because queries are added up
-        in another order.
+        The value of the metric on all items in memory, up to rounding: queries are added up in
+        another order.
 
     Raises
     ------

@@ -171,8 +171,8 @@ def pair_accuracy(
     Notes
     -----
     For one query this is ``1 - disagreement``, with its rule for ties. For several queries the
-    disagreement is a mean over preferences, and this is a mean over queries. With two grades it is
-    equal to :func:`auc`. Costs O(n log n).
+    disagreement is a mean over preferences, and the pair accuracy a mean over queries. With two
+    grades it is equal to :func:`auc`. Costs O(n log n).
 
     Examples
     --------
@@ -337,7 +337,7 @@ def kendall_tau(
 
     Notes
     -----
-    Scores tie as in :func:`rankbook.disagreement`. For one query the value is equal to that of
+    Scores tie as in :func:`rankbook.disagreement`. For one query the value equals that of
     :func:`scipy.stats.kendalltau`, which is NaN if all scores tie. Costs O(n log n).
 
     Examples

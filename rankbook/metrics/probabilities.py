@@ -306,8 +306,8 @@ def brier_score(
     Parameters
     ----------
     y_true : array-like of shape (n,), float, Preferences or pairs
-        Grades or preferences, as in :func:`rankbook.disagreement`. A tie counts as half a win each
-        way if the preferences hold both, as those made with ``ties="half"`` do.
+        Grades or preferences, as in :func:`rankbook.disagreement`. A tie counts as half a win for
+        each side if the preferences contain both halves, as with ``ties="half"``.
     y_score : array-like of shape (n,), float
         Scores of the items, whose differences `link` turns into probabilities. With ``link=None``
         the probabilities (m,) of the m preferences, in their order.
@@ -337,10 +337,10 @@ def brier_score(
     Notes
     -----
     The score is a mean over preferences, not over queries. :func:`rankbook.metrics.survival_brier`
-    judges probabilities to survive a time. O(m) time for m preferences, about 10 s for 10^8, and
-    O(n) memory, because counted preferences are not listed. With the logistic link, queries of
-    millions of pairs are not visited pair by pair but take a second for a million items; the error
-    is below 1e-9.
+    evaluates probabilities of surviving a time. O(m) time for m preferences, about 10 s for 10^8,
+    and O(n) memory, because counted preferences are not listed. With the logistic link, large
+    queries are summed without visiting each pair: a million items take a second, with an error
+    below 1e-9.
 
     References
     ----------

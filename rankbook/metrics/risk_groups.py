@@ -344,7 +344,7 @@ class SurvivalCalibration(Reliability):
     low, high : ndarrays of shape (g,)
         Smallest and largest predicted probability in each group.
     predicted : ndarray of shape (g,)
-        Mean predicted probability to live beyond the time.
+        Mean predicted probability of living beyond the time.
     observed, lower, upper : ndarrays of shape (g,)
         Kaplan-Meier estimate at the time and its interval, NaN for an estimate of 0.
     count, weight : ndarrays of shape (g,)
@@ -373,7 +373,7 @@ def survival_calibration(
     *,
     confidence: float = 0.95,
 ) -> SurvivalCalibration:
-    """Compare predicted probabilities to live beyond a time with observed shares.
+    """Compare predicted probabilities of living beyond a time with observed shares.
 
     Parameters
     ----------

@@ -120,15 +120,16 @@ def scorer(
     """Make a scorer for scikit-learn's GridSearchCV, cross_val_score and others.
 
     The scorer evaluates a metric on the scores of ``predict`` and takes `qid` by metadata routing.
-    For preferences with pair features it adds their effect in a ranker of this package to the
-    scores. Metrics of probabilities use the link of the ranker, its calibration if there is one.
+    For preferences with pair features, it adds the effect of these features to the scores of
+    rankers of this package. Metrics of probabilities use the link of the ranker, or its calibration
+    if there is one.
 
     Parameters
     ----------
     metric : str or callable
         Name of a metric, such as "auc" or ``"ndcg@10"``, or a metric of :mod:`rankbook.metrics`.
-        The :func:`rankbook.disagreement` gets a minus sign, because greater values of a scorer
-        have to be better.
+        :func:`rankbook.disagreement` gets a minus sign, because larger values of a scorer must be
+        better.
     queries : pandas.Series, optional
         Query ids by the index of y, for use without metadata routing. y must then be a Series.
     **options

@@ -359,7 +359,7 @@ def survival_brier(
 
     Notes
     -----
-    An event and a censoring at the same time: the event came first. Both values equal
+    If an event and a censoring have the same time, the event came first. Both values equal
     ``sksurv.metrics.brier_score`` and ``integrated_brier_score``. O(n log n + n t).
 
     References

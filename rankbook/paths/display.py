@@ -44,7 +44,7 @@ def events_frame(path):
 
 
 def path_summary(path):
-    """Summarise a path in a few lines.
+    """Summarize a path in a few lines.
 
     Parameters
     ----------

@@ -663,7 +663,7 @@ class RegularizationPath(SolutionPath):
         files.demand(isinstance(problem, RankSVMProblem), "problem")
         events, lam_end = files.unpack_events(EVENT, **columns), facts["lam_end"]
         files.check_events(events, first_sets(problem.prefs))
-        # a perturbation of the margins moves the last event by less than 1 %
+        # a perturbation of the margins moves the last event by less than 1%
         fits = not events.size or lam_end <= 1.01 * events["lam"][-1]
         files.demand(fits, "lam_end is above the events")
         iterator, numbers = None, checkpoint_events

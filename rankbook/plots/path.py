@@ -183,8 +183,8 @@ def plot_path(
         evenly spread).
     names : sequence, optional
         Names for the legend. For margins and coefficients, pass the names of all items (with a
-        basis, of its items), such as ``X.index``; for weights the names of all features, such as
-        ``X.columns``. By default the names in the preferences, otherwise numbers.
+        basis, the names of its items), such as ``X.index``; for weights the names of all features,
+        such as ``X.columns``. By default the names in the preferences, otherwise numbers.
 
     Returns
     -------

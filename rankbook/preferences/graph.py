@@ -438,8 +438,8 @@ class Preferences(Target):
 
         Notes
         -----
-        Costs O(n log n); the pairs are listed at first use. With weights for G levels, sums
-        over the preferences cost G - 1 times as much as without, and no list.
+        Costs O(n log n); the pairs are listed at first use. With weights for G levels, sums over
+        the preferences cost G - 1 times as much as without, and need no list.
 
         Examples
         --------
@@ -808,13 +808,13 @@ class Preferences(Target):
             Columns of the two sides.
         result : str or (str, str), default "result"
             One column, or two with the goals (or points) of the home side and of the other. One
-            column may contain "H", "D" and "A" for home, draw and away; the name of the winner, of
-            the winner's column, or a part of that name such as "b" for model_b; "home" and "away";
-            "left" and "right"; scores such as "2-1" or "1/2-1/2"; and "tie", "draw" or "both_bad"
-            for a tie. Without `results`, numbers are read only if their meaning is certain: as a
-            difference of goals if some are negative, as points if they are 1, 1/2 and 0, and as
-            winners if each is the name of one of the two items and some are above 3.
-            If two columns count the wins of many matches, use :meth:`from_counts`.
+            column may contain "H", "D" and "A" for home, draw and away; the name of the winner or
+            of the winner's column, or a part of that name, such as "b" for model_b; "home" and
+            "away"; "left" and "right"; scores such as "2-1" or "1/2-1/2"; and "tie", "draw" or
+            "both_bad" for a tie. Without `results`, numbers are read only if their meaning is
+            certain: as a difference of goals if some are negative, as points if they are 1, 1/2 and
+            0, and as winners if each is the name of one of the two items and some are above 3. If
+            two columns count the wins of many matches, use :meth:`from_counts`.
         margin : {"one", "difference"}, default "one"
             Margin of the winner: 1, or the difference of the goals.
         weight : str or array-like of shape (m,), optional
@@ -887,8 +887,8 @@ class Preferences(Target):
         Parameters
         ----------
         counts : data frame or dict of columns
-            A row for two items that met any number of times. If a row is one match with goals or
-            points, use :meth:`from_matches`.
+            One row for each pair of items, which may have met any number of times. If a row is one
+            match with goals or points, use :meth:`from_matches`.
         first, second : str, default "first" and "second"
             Columns of the two items.
         wins_first, wins_second : str, default "wins_first" and "wins_second"
@@ -1078,8 +1078,7 @@ class Preferences(Target):
         return found._weighted(self.factors.cut(rows))
 
     def compared_items(self) -> np.ndarray:
-        """The rows of items in preferences, in rising order; of survival times, those with
-        weights."""
+        """The rows of items in preferences, increasing; of patients, the rows with weights."""
         if self.survival is not None:
             return np.flatnonzero(self.better_weight)
         return np.unique(np.r_[self.better, self.worse])
@@ -1116,7 +1115,7 @@ class Preferences(Target):
 
     @property
     def is_whole(self) -> bool:
-        """True for all pairs of a full graph, without item weights of 0."""
+        """True if the graph is full and no item weight is 0."""
         return self.graph == "full" and len(self) == self.levels.count("full")
 
     @property

@@ -51,14 +51,14 @@ class Orders(Tabled, Target):
     choice_weight : ndarray of shape (N,)
         The weight of the choice of each place; 0 if the item was available but not chosen.
     risk_weight : ndarray of shape (N,)
-        Factor > 0 of the probability of each place to be chosen.
+        Factor > 0 that multiplies the probability that each place is chosen.
     entry : ndarray of shape (N,), int, or None
-        The first group at which each place is at risk. By default it is the first of the order.
+        The first group at which each place is at risk. By default the first group of the order.
     lowest_first : bool
         Whether items of higher score are chosen later, as for survival times.
     of_scores : bool
-        Whether the orders are those of scores. The order of the items of a query's lowest score is
-        then not known, so they are available but not chosen.
+        Whether the orders were made from scores. Items with the lowest score of a query are then
+        available but not chosen, because their order is unknown.
     ties : {"breslow", "efron"}
         Method for tied choices.
     queries : ndarray of shape (n,), int, or None
@@ -166,8 +166,8 @@ class Orders(Tabled, Target):
         ----------
         orders : sequence of sequences, data frame or dict of columns
             As in :meth:`rankbook.Preferences.from_rankings`: items as row numbers or names; items
-            that share a place are in a list, tuple or set within the order. Those that share the
-            last place are chosen from each other; pass `top` if their order is only unknown.
+            that share a place are in a list, tuple or set within the order. Items that share the
+            last place count as tied; pass `top` if their order is unknown instead.
         n_items, items
             The number of items, or their names in the order of the rows, as in
             :meth:`rankbook.Preferences.from_rankings`.
@@ -329,7 +329,7 @@ class Orders(Tabled, Target):
             without item weights. For scores the best item is chosen first, and the items of a
             query's lowest score are not chosen, because their order is not known. The weight of a
             choice is the item's weight as the better item of a pair, and its weight at risk is the
-            weight as the worse item. For survival times the shortest comes first, and the two
+            weight as the worse item. For survival times the shortest time comes first, and the two
             weights change roles.
 
         Raises
@@ -418,9 +418,9 @@ class Orders(Tabled, Target):
 
     @property
     def part(self) -> np.ndarray:
-        """(N,) int: places of one part are connected by a chain of choices, if they are compared.
+        """(N,) int: the part of each place. A chain of choices connects the compared places of one.
 
-        An order is one part, unless all who are there leave before others enter.
+        An order is one part unless all of its items leave before others enter.
         """
         before = self._choices
         first, last = before[self._entry], before[self.group + 1] - 1
@@ -511,11 +511,11 @@ class Orders(Tabled, Target):
         return self._made(places=places, **({name: getattr(self, name) for name in same} | facts))
 
     def compared_items(self) -> np.ndarray:
-        """The rows of items that have a place, in rising order."""
+        """The rows of items that have a place, in increasing order."""
         return np.unique(self.item)
 
     def pairs_with(self, scores: np.ndarray) -> tuple[Preferences, np.ndarray]:
-        """The :meth:`pairs`, and the scores of the places, for scores (n,) or rows (n, d)."""
+        """Return the :meth:`pairs` and the scores of the places, for scores (n,) or (n, d)."""
         return self.pairs(), scores[self.item]
 
     def pairs(self) -> Preferences:

@@ -29,7 +29,7 @@ def _refuse_apart(clicks, shown, ranks):
 
 
 def _maximiser(clicks, shown):
-    """Maximise the conditional likelihood: return beta (K,), pi (u, K), Hessian (K-1, K-1)."""
+    """Maximize the conditional likelihood: return beta (K,), pi (u, K), Hessian (K-1, K-1)."""
     total, beta, row = clicks.sum(axis=1), np.zeros(shown.shape[1]), shown.tocoo().row
 
     def evaluate(beta):
@@ -63,8 +63,8 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
     """Estimate how often each rank is examined, relative to the first, from a log of clicks.
 
     Items must have been shown at several ranks for reasons unrelated to the user, as in A/B tests
-    of rankers, after updates of one, or after random swaps (intervention harvesting; Agarwal et
-    al., 2019). A log in which each item has one rank is refused.
+    of rankers, after an update of the ranker, or after random swaps (intervention harvesting;
+    Agarwal et al., 2019). A log in which each item has one rank is refused.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
         False, or 1 and 0).
     query : str or array-like of shape (n,), optional
         Column of the query. An item is then the pair of query and item, and standard errors assume
-        that queries are independent; by default they assume that items are.
+        independent queries; by default they assume independent items.
 
     Returns
     -------
@@ -93,11 +93,11 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
 
     Notes
     -----
-    Maximises the likelihood of the ranks of clicks given the number of clicks of each item,
-    `prod (n_ir p_r / sum_s n_is p_s) ** c_ir`, by Newton's method; see
-    :mod:`rankbook.preferences.propensities`. Consistent if the probability of a click is the
-    product of a factor of the rank and a factor of the item. O(n log n) to count, and O(u K^2) per
-    iteration for u items and K ranks.
+    Maximizes the likelihood of the ranks of clicks given the number of clicks of each item, `prod
+    (n_ir p_r / sum_s n_is p_s) ** c_ir`, by Newton's method; see
+    :mod:`rankbook.preferences.propensities`. The estimate is consistent if the probability of a
+    click is the product of a factor of the rank and a factor of the item. O(n log n) to count, and
+    O(u K^2) per iteration for u items and K ranks.
 
     Examples
     --------

@@ -214,7 +214,7 @@ class Certificate(Tabled):
         is the distance between the computed bounds, or between the moved bounds if the error is
         above :data:`VISIBLE`. If the lower bound exceeds the upper bound, the error is at least the
         difference, and so is the gap if the error was smaller. The radius is sqrt(2 (gap + 2
-        rounding) / lam) by default; for lam = 0 sqrt(2 (gap + 2 rounding)). The two numbers
+        rounding) / lam) by default; for lam = 0 it is sqrt(2 (gap + 2 rounding)). The two numbers
         of :func:`approximation_error` are added to the rounding error afterwards, and to the
         radius.
         """
@@ -253,7 +253,7 @@ class Certificate(Tabled):
         """Whether the bounds prove the solution optimal: the relative gap is at most `tol`.
 
         For least squares, the gap divided by the gap of f = 0 must be at most `tol`, too; it is the
-        square of the relative residual. At lam = 0 the gap is that of a multiple of f that
+        square of the relative residual. At lam = 0 the gap belongs to a multiple of f that
         satisfies all preferences, so the violations must be at most `tol`, too. If the primal value
         is below 1, the test uses the absolute gap. It then proves no relative accuracy if the
         minimum is smaller than `tol`.
@@ -407,7 +407,7 @@ class Solution(Tabled, SetOnce):
         """Warn unless the certificate's relative gap is at most `tol`.
 
         The warning is a ``ConvergenceWarning`` and ends with the sentences `more`. With
-        ``tol=None`` there is none.
+        ``tol=None`` no warning is given.
         """
         if tol is None or abs(self.certificate.relative_gap) <= tol:
             return

@@ -291,7 +291,7 @@ class LabelMap:
     def object_product(self, V: np.ndarray) -> np.ndarray:
         """Compute K V for V (n, c). O(n^2 c); with a linear kernel O(n d c), O(nnz c) if sparse.
 
-        The matrix K is used for a linear kernel, too, if there are fewer products with it.
+        The method also uses the matrix K for a linear kernel if that takes fewer products.
         """
         n, d = self.objects.shape
         if self.object_kernel.name == "linear" and (self.is_sparse or 2 * d < n):
@@ -679,8 +679,8 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
     ) -> LinearFunction | KernelFunction:
         """Return the function from new objects (p, d) to their scores (p, k) of all labels.
 
-        The position p is that of coefficients (n_items,) or, for a linear kernel, weights (d r,).
-        For `cross` see :class:`LabelMap`.
+        The position p belongs to coefficients (n_items,) or, for a linear kernel, to weights (d
+        r,). For `cross` see :class:`LabelMap`.
         """
         if not self.is_factored:
             return super().label_function(p, cross)

@@ -61,7 +61,7 @@ class DualScaling:
 
 
 def scaled_dual(linear, quadratic, limit, width=0.0):
-    """Maximise D(s a) = linear s - quadratic s^2 / 2 over 0 <= s <= limit: a DualScaling."""
+    """Maximize D(s a) = linear s - quadratic s^2 / 2 over 0 <= s <= limit: a DualScaling."""
     top = linear / quadratic if quadratic > 0 else 1.0
     scale = min(max(top, 0.0), limit)
     value = scale * (linear - scale * quadratic / 2) if scale else 0.0  # quadratic may be infinite

@@ -160,7 +160,7 @@ def suggest_pairs(
     *,
     exclude: ArrayLike | None = None,
 ) -> np.ndarray:
-    """Suggest pairs of items for the next questions to a user: pairs of least certain order.
+    """Suggest the pairs of items with the least certain order, as the next questions to a user.
 
     Parameters
     ----------

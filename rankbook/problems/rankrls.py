@@ -170,7 +170,7 @@ def reduced_items(problem):
 class RankRLSProblem(Tabled, BasisMap):
     """Problem of ranking by regularized least squares, for every lambda.
 
-    Minimise (y - f)' L (y - f) + lam |f|^2, equation (6) of Tsivtsivadze et al. (2008).
+    Minimize (y - f)' L (y - f) + lam |f|^2, equation (6) of Tsivtsivadze et al. (2008).
 
     Parameters
     ----------
@@ -307,8 +307,8 @@ class RankRLSProblem(Tabled, BasisMap):
     def gap_of_coefficients(self, a: np.ndarray, f: np.ndarray, lam: float) -> float:
         """Gap of coefficients (n, k) with scores f, from multipliers lam a instead of residuals.
 
-        It includes the rounding errors of the scores, and is infinite for other graphs than those
-        of queries with positive weights. O(n^2 k).
+        It includes the rounding errors of the scores, and is infinite unless the graph consists of
+        queries with positive weights. O(n^2 k).
         """
         graph = self.graph
         if not isinstance(graph, QueryGraph) or not (graph.row_weight > 0).all():

@@ -83,8 +83,8 @@ class RankSVMProblem(Tabled, KernelMap):
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Items; for ``kernel="precomputed"`` their Gram matrix (n, n). A linear kernel takes float32
-        rows and scipy's CSR matrices, too.
+        Items; for ``kernel="precomputed"`` their Gram matrix (n, n). A linear kernel also accepts
+        float32 rows and scipy's CSR matrices.
     prefs : Preferences or Orders
         Preferences between the items, at least one. Orders are for loss="plackett-luce", which
         turns preferences of scores or survival times into orders.
@@ -102,9 +102,9 @@ class RankSVMProblem(Tabled, KernelMap):
         :mod:`rankbook.problems.plackett_luce`. Or a smooth loss of your own, see
         :class:`rankbook.problems.smooth_losses.PairLoss`.
     copy : bool, default True
-        Whether the problem keeps a copy of X, measured from its mean for a linear kernel. With
-        False it refers to X without centring it, so you must not change X. Use this for items that
-        are too large to be stored twice. They may be float64, float32, CSR or memory-mapped.
+        Whether the problem keeps a copy of X, centred for a linear kernel. With False it refers to
+        X without centring it, so you must not change X. Use this for items that are too large to be
+        stored twice. They may be float64, float32, CSR or memory-mapped.
     signs : array-like of shape (d,), optional
         Sign constraints for a linear kernel, with entries -1, 0 and +1. The weight of a feature
         with +1 is at least 0, with -1 at most 0; see :mod:`rankbook.problems.signs`. The

@@ -317,7 +317,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         return self.sums_at_each([f], derivative)[0]
 
     def sums_at_each(self, scores: list[Parts], derivative: Derivative) -> list[tuple]:
-        """The result of :meth:`sums_at` at each of some scores. One pass for all of them."""
+        """The results of :meth:`sums_at` at several scores, in one pass."""
         return [
             (replace(sums, bands=Bands(sums.bands, along)), correlation, product)
             for sums, correlation, product, along in self.summed.evaluate_each(

@@ -193,7 +193,7 @@ def seconds_of_data(n, d, p, has_graph):
 class RayleighProblem(Tabled, KernelMap):
     """Semi-supervised bipartite ranking by the normalized Rayleigh coefficient.
 
-    Minimise w'Aw / 2 - w'(mu+ - mu-), equation (5) of Ralaivola (2009), for every lam.
+    Minimize w'Aw / 2 - w'(mu+ - mu-), equation (5) of Ralaivola (2009), for every lam.
 
     Parameters
     ----------
@@ -507,9 +507,9 @@ class AUCBound:
     """Result of :func:`auc_bound`; the bounds hold with probability 1 - delta.
 
     `auc` : lower bound on the area of the ranking, where a tie is an error; 0 is no information.
-    `randomised_auc` : lower bound on the area of the randomised ranking.
-    `seen` : share of the labelled pairs that the randomised ranking puts in the right order.
-    `scale` : the mu of the randomised ranking.
+    `randomised_auc` : lower bound on the area of the randomized ranking.
+    `seen` : share of the labelled pairs that the randomized ranking puts in the right order.
+    `scale` : the mu of the randomized ranking.
     `size` : labelled items of the smaller class.
     `delta` : 1 - the probability.
     """

@@ -153,7 +153,7 @@ class LabelledProblem(Tabled, KernelMap):
 class SVMProblem(LabelledProblem):
     """Support vector machine for two classes, without intercept.
 
-    Minimise lam/2 |f|^2 + sum_i s_i max(0, margin_i - y_i f(x_i)).
+    Minimize lam/2 |f|^2 + sum_i s_i max(0, margin_i - y_i f(x_i)).
 
     Parameters
     ----------
@@ -305,14 +305,14 @@ class JointItems(KernelMap):
 class MulticlassSVMProblem(LabelledProblem):
     """Support vector machine for K classes, without intercept.
 
-    Each example has one slack variable for each class except its own. Minimise lam/2 sum_a |f_a|^2
+    Each example has one slack variable for each class except its own. Minimize lam/2 sum_a |f_a|^2
     + the sum over examples i of class a and classes b != a of s_i max(0, margin_i - (f_a(x_i) -
     f_b(x_i))).
 
     Parameters
     ----------
     X, y, kernel, gamma, weight, margin
-        See :class:`SVMProblem`. There may be any number of classes from two.
+        See :class:`SVMProblem`. There must be at least two classes.
 
     Notes
     -----

@@ -695,7 +695,7 @@ def refit_resampled(fit, votes, n_draws, seed):
 
 
 def refit(problem, lam, phi, w):
-    """Parameters (p,) that minimise the objective of a problem, from a start w near them."""
+    """Parameters (p,) that minimize the objective of a problem, from a start w near them."""
     prior, found = problem.prior(lam), problem.evaluate(w)
     for _ in range(STEPS):
         loss, gradient, H, own = found

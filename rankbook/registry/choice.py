@@ -803,10 +803,10 @@ def compare_solvers(
     Returns
     -------
     Forecasts
-        A list of predictions, the quickest first, then those that do not fit in memory, then those
-        that cannot solve the problem, for the reason in their attribute `obstacle`. For one lambda
-        ``choose_solver`` takes the first solver, and for a path an exact solver that is not much
-        slower than the first.
+        A list of predictions: the quickest first, then solvers that do not fit in memory, then
+        solvers that cannot solve the problem, for the reason in the attribute `obstacle`. For one
+        lambda ``choose_solver`` takes the first solver, and for a path an exact solver that is not
+        much slower than the first.
 
     Raises
     ------
@@ -818,8 +818,8 @@ def compare_solvers(
     Notes
     -----
     Predicting the cost does not require solving the problem or enumerating its preferences. It
-    takes O(n log n), with lam also O(n d), and for a nonlinear kernel its matrix, O(n^2 d), if
-    this matrix fits in memory.
+    takes O(n log n), with lam also O(n d), and O(n^2 d) for the matrix of a nonlinear kernel if the
+    matrix fits in memory.
 
     Examples
     --------

@@ -185,13 +185,13 @@ def register_solver(
     Returns
     -------
     type
-        The class, so that this serves as a decorator.
+        The class, so that the function also serves as a decorator.
 
     Raises
     ------
     TypeError, ValueError
-        If `solver` is no subclass of :class:`rankbook.Solver` or makes an invalid declaration, or
-        if the name is missing, is taken, or does not consist of lowercase letters, digits and
+        If `solver` is not a subclass of :class:`rankbook.Solver` or makes an invalid declaration,
+        or if the name is missing, is taken, or does not consist of lowercase letters, digits and
         hyphens.
 
     Examples

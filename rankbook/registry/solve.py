@@ -261,7 +261,7 @@ def solve_path(
     ----------
     problem : RankSVMProblem, or any other that has a solver of paths
     lam_min : float > 0, optional
-        Lambda at which the path ends, at most the problem's lam_max; by default at the last
+        Lambda at which the path ends, at most the problem's lam_max; by default the last
         breakpoint.
     solver, **options : str, type or instance, default "auto", and its options
         "auto" takes the solver that :func:`rankbook.registry.choice.choose_solver` selects. For

@@ -52,7 +52,7 @@ VALUE_TOL = 1e-12  # values of a metric this close are equal, because sums of we
 
 @dataclass(frozen=True)
 class ValidationCurve(Tabled):
-    """A piecewise constant function of lambda, to be minimised or maximised.
+    """A piecewise constant function of lambda, to be minimized or maximized.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class ValidationCurve(Tabled):
         return np.exp((np.log(low) + np.log(high)) / 2)
 
     def to_frame(self) -> "DataFrame":
-        """The intervals as a pandas table, those of the largest lambdas first.
+        """The intervals as a pandas table, the largest lambdas first.
 
         The columns are "low" and "high", the ends of the interval, and "value".
 
@@ -208,10 +208,10 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     ----------
     curve : ValidationCurve
     rule : {"widest", "largest"}
-        "widest" takes the log-midpoint of the best interval that is widest in log lambda, and of
-        equally wide ones that of the largest lambdas. "largest" takes a point of the best interval
-        with the largest lambdas, a thousandth of its log-width below its upper end. Both cut
-        intervals a decade beyond the outermost breakpoints (`scale`).
+        "widest" takes the log-midpoint of the best interval that is widest in log lambda, and among
+        equally wide intervals the one with the largest lambdas. "largest" takes a point of the best
+        interval with the largest lambdas, a thousandth of its log-width below its upper end. Both
+        cut intervals a decade beyond the outermost breakpoints (`scale`).
 
     Returns
     -------
@@ -579,8 +579,8 @@ def validation_curve(
         "reciprocal_rank" (or "mrr") are the metrics of :mod:`rankbook.metrics`. "error" is the
         error of two classes at the best cut for each lambda, see
         :func:`rankbook.metrics.best_cuts`. "log_loss" and "brier_score" are for paths of
-        losses with probabilities. Disagreement, error, log loss and Brier score are minimised, the
-        others maximised. For labels the only metric is the error of the predicted classes.
+        losses with probabilities. Disagreement, error, log loss and Brier score are minimized, the
+        others maximized. For labels the only metric is the error of the predicted classes.
     k : int, optional
         Number of ranks that count for "ndcg"; all by default.
     tie_tol : float, default 1e-10
@@ -608,11 +608,11 @@ def validation_curve(
     The log loss and the Brier score are :func:`rankbook.metrics.log_loss` and
     :func:`rankbook.metrics.brier_score` for the function of each range. For loss="plackett-luce"
     the log loss is minus the log-probability of a choice in `prefs_val`, averaged over all choices,
-    and `prefs_val` must be orders, or preferences of scores or survival times; the Brier score is
-    that of pairs. Above the first breakpoint both are computed on a grid of 41 lambdas. The cost is
-    one sum over the preferences for each range and each lambda of the grid. The default metric is
-    the disagreement for every loss. It depends only on the order, so it can choose a lambda whose
-    probabilities are far too extreme or too close to 1/2.
+    and `prefs_val` must be orders, or preferences of scores or survival times; the Brier score
+    refers to pairs. Above the first breakpoint both are computed on a grid of 41 lambdas. The cost
+    is one sum over the preferences for each range and each lambda of the grid. The default metric
+    is the disagreement for every loss. It depends only on the order, so it can choose a lambda
+    whose probabilities are far too extreme or too close to 1/2.
 
     Examples
     --------

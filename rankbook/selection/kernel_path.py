@@ -139,8 +139,8 @@ def kernel_path(
     -----
     Each gamma costs a kernel matrix, O(n^2 d), and a solution. No matrix is kept. The relative gap
     between two gammas is not bounded in advance. ``path.gaps`` contains the relative gap of
-    ``path.solution`` half-way, in log gamma, between each two neighbouring gammas. If the gap at a
-    gamma exceeds `tol`, ``path.solution(gamma, tol)`` solves the problem again.
+    ``path.solution`` halfway, in log gamma, between neighbouring gammas. If the gap at a gamma
+    exceeds `tol`, ``path.solution(gamma, tol)`` solves the problem again.
 
     Examples
     --------

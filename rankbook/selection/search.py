@@ -132,7 +132,7 @@ def cv_results(curve, folds):
     """The curves of folds as scikit-learn's searches show the candidates of a grid.
 
     A candidate is an interval of lambda, those of the largest lambdas first. Its scores are the
-    values of the metric, negative for metrics that are minimised, because larger scores are better.
+    values of the metric, negative for metrics that are minimized, because larger scores are better.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ def mean_curve(curves):
     Parameters
     ----------
     curves : list of ValidationCurve
-        All to be minimised, or all to be maximised.
+        All to be minimized, or all to be maximized.
 
     Returns
     -------

@@ -307,8 +307,8 @@ def check_loss(loss: PairLoss) -> CheckTable:
 
     Notes
     -----
-    The functions are checked at about 600 shortfalls between -30 and 30 and at a few larger
-    ones. Passing does not prove that they are right everywhere. The checks take some seconds.
+    The functions are checked at about 600 shortfalls between -30 and 30 and at a few larger ones.
+    Passing does not prove that they are right everywhere. The checks take a few seconds.
 
     Examples
     --------

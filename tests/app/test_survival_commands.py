@@ -224,7 +224,7 @@ def test_info_shows_the_weights_of_a_linear_model_by_name():
     table = patients(0).assign(sex=["m", "w"] * 40)
     table.to_csv("p.csv", index=False)
     given = ["p.csv", *TIMES, "--drop", "site", "--encode"]
-    for more, of in ([], "of standardised features: "), (["--no-standardize"], ""):
+    for more, of in ([], "of standardized features: "), (["--no-standardize"], ""):
         done("fit", *given, "--kernel", "linear", *more, "-o", "m")
         coef = rb.load("m").model.coef_
         rows = list(zip(["age", "dose", "sex=m", "sex=w"], coef, strict=True))

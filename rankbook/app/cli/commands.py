@@ -178,7 +178,7 @@ def info(file: FileName, coefficients: Coefficients = False, as_json: AsJson = F
         if len(shown) == len(used) < len(weights):
             some = f"the {len(shown)} of {len(weights)} that are not 0"
         about = [some] * (len(shown) < len(weights))
-        about += ["of standardised features"] * facts["standardized"]
+        about += ["of standardized features"] * facts["standardized"]
         text = ", ".join(f"{row['name']} {row['weight']:.6g}" for row in shown)
         rows.append(("weights", f"{', '.join(about)}: {text}" if about else text))
     if theta := facts.get("pair_weights"):

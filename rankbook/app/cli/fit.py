@@ -120,7 +120,7 @@ Coefficients = opt.option(
     bool,
     "Print a table of coefficients with hazard or odds ratios, standard errors, intervals and p"
     " values, and keep it in the model for rankbook info. It needs --kernel linear and --loss"
-    " plackett-luce or logistic. For the usual unpenalised table add --lam 1e-6.",
+    " plackett-luce or logistic. For the usual unpenalized table add --lam 1e-6.",
     "--coefficients",
 )
 Robust = opt.option(bool, "Standard errors of --coefficients by the sandwich estimate.", "--robust")

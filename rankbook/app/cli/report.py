@@ -77,7 +77,7 @@ def report(facts):
         f"{size} {name}" + (f" ({count(queries[name], 'query')})" if queries else "")
         for name, size in split["items"].items()
     ]
-    scaled = "standardised on train" if split["standardized"] else "as they are"
+    scaled = "standardized on train" if split["standardized"] else "as they are"
     numbers = [f"{name} {value:.6g}" for name, value in kernel.items() if name != "name"]
     loss = "" if facts["loss"] is None else f"; {facts['loss']} loss"
     rows = [
@@ -148,7 +148,7 @@ def fold_report(facts):
     by = folds["by"]
     if folds["groups"] is not None:
         by = f"group, of {folds['groups']} groups of {'preferences' if by == 'pair' else 'items'}"
-    scaled = "standardised" if facts["standardized"] else "as they are"
+    scaled = "standardized" if facts["standardized"] else "as they are"
     numbers = [f"{name} {value:.6g}" for name, value in kernel.items() if name != "name"]
     loss = "" if facts["loss"] is None else f"; {facts['loss']} loss"
     given = [name for name in SIZES if data.get(name) is not None]

@@ -269,7 +269,7 @@ def enter_box(s, g):
 
 @in_place
 def ascend_group(s, g, rounds):
-    """Maximise the dual over the multipliers of a group one by one, in some random rounds.
+    """Maximize the dual over the multipliers of a group one by one, in some random rounds.
 
     The scores of the group follow each step. Rounds end when the steepest slope is below a tenth of
     the steepest of the first round. O(q) for each step in a group of q items.

@@ -122,7 +122,7 @@ CHANGES = 50  # largest number of changes of the face, after which the last dire
 
 
 def signed_step(problem, gradient, w, product, solve):
-    """Minimiser p (d,) of gradient'p + p'Hp / 2 among the p for which w + p has the signs.
+    """Minimizer p (d,) of gradient'p + p'Hp / 2 among the p for which w + p has the signs.
 
     `product(v)` is H v. `solve(free, r)` is the x (d,) with H x = -r in the free entries and 0 in
     the others, and is called for each face.
@@ -175,7 +175,7 @@ def is_wide(problem):
 
 
 def wide_step(problem, lam, gradient, w, B):
-    """Minimiser p (d,) of gradient'p + p'(lam + X'BX)p / 2 with w + p in the cone of the signs.
+    """Minimizer p (d,) of gradient'p + p'(lam + X'BX)p / 2 with w + p in the cone of the signs.
 
     B (n, n) is symmetric and positive semidefinite. O(n^2 d + n^3) for each of a few steps.
     """
@@ -218,7 +218,7 @@ def project_direction(problem, w, p, gradient):
 def direct_step(problem, lam, gradient, bands, w=None):
     """Solution p (d,) of (lam + X'BX) p = -gradient; 0 if the matrix overflows. O(n d^2 + d^3).
 
-    With signs, p is the minimiser of the same parabola among the p for which w + p has the signs.
+    With signs, p is the minimizer of the same parabola among the p for which w + p has the signs.
     """
     d, H = problem.X.shape[1], problem.hessian(bands)
     H[np.diag_indices(d)] += lam
@@ -351,7 +351,7 @@ def continued_width(width, rounding, goal):
 def predict_start(problem, lam, point, width, new):
     """Start for a narrower width.
 
-    It is the given point, or the new minimiser if the preferences in the band do not change.
+    It is the given point, or the new minimizer if the preferences in the band do not change.
     """
     straight = Derivative(width / 2, width / 2, 1 / new, 0.5 - width / 2 / new)
     derivative = problem.loss.smoothed(new)
@@ -463,7 +463,7 @@ ROUNDS, STEPS = 40, 60  # largest number of rounds, and of steps of a round
 
 
 def proximal_minimum(problem, lam, w, width, goal):
-    """Minimise for a narrow width by Newton steps for wide bands.
+    """Minimize for a narrow width by Newton steps for wide bands.
 
     Parameters
     ----------
@@ -528,9 +528,9 @@ def proximal_minimum(problem, lam, w, width, goal):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c019
 def normal_multiple(lam, square, total, mean, variance):
-    """Minimiser t in [1, 2] of lam t^2 square / 2 + total E max(0, 1 - t Z)^2.
+    """Minimizer t in [1, 2] of lam t^2 square / 2 + total E max(0, 1 - t Z)^2.
 
-    Z is normal, and the minimiser without the max is 1.
+    Z is normal, and the minimizer without the max is 1.
     """
 
     def slope(t):

@@ -202,8 +202,8 @@ class SparseSolver(Solver):
     the items once more, and 2 n m + m^2 numbers.
 
     Of exact copies of a feature only the first has a weight with the L1 penalty. The objective is
-    the same for other choices. The units of the features matter, because all weights are penalised
-    alike; a pipeline with scikit-learn's StandardScaler makes them comparable. To penalise a
+    the same for other choices. The units of the features matter, because all weights are penalized
+    alike; a pipeline with scikit-learn's StandardScaler makes them comparable. To penalize a
     feature k times as much, divide its column by k.
 
     If rounding errors prevent `tol`, ``solve`` returns the best solution found, and the certificate

@@ -161,7 +161,7 @@ class TiledAnswer:
 
 
 def quadratic_step(problem, lam, answer, b, lifted, derivative):
-    """Approximate minimiser t in (0, 1] of the objective at coef + t b; 0 if none decreases it.
+    """Approximate minimizer t in (0, 1] of the objective at coef + t b; 0 if none decreases it.
 
     O(n log n) for each t that is tried.
     """
