@@ -273,3 +273,5 @@ def test_the_reference_begins_with_an_example_and_typesets_formulas(tab, address
     parameters = tab.locator("article dt", has_text="Parameters").first.bounding_box()
     assert example["y"] < parameters["y"]
     assert tab.locator("article mjx-container").count() > 3
+    tab.set_viewport_size(PHONE)
+    assert tab.evaluate("() => document.scrollingElement.scrollWidth") <= PHONE["width"]

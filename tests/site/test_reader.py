@@ -165,9 +165,10 @@ def test_what_is_no_formula_stays_text(text):
 
 
 def test_the_example_of_a_docstring_comes_before_its_parameters():
-    lines = ["Sum.", "", ":Parameters:", "", "    **x** : int", "", ".. rubric:: Examples", ""]
+    lines = ["Sum, see", ":doc:`/a`.", "", ":Parameters:", "", "    **x** : int", ""]
+    lines += [".. rubric:: Examples", ""]
     lines += [">>> f(1)", "1", "", ".. rubric:: Notes", "", "O(n)."]
     reference.examples_first(None, "function", "f", None, None, lines)
-    heads = [line for line in lines if line.startswith((":", ".."))]
+    heads = [line for line in lines if line.startswith((":P", ".."))]
     assert heads == [".. rubric:: Examples", ":Parameters:", ".. rubric:: Notes"]
-    assert lines[2:5] == [".. rubric:: Examples", "", ">>> f(1)"]
+    assert lines[3:6] == [".. rubric:: Examples", "", ">>> f(1)"]

@@ -167,7 +167,7 @@ def prose(text, formulas=True):
 
 def examples_first(app, what, name, obj, options, lines):
     """Move the examples of a docstring, which numpydoc puts last, before its parameters."""
-    heads = [i for i, line in enumerate(lines) if re.match(r"\.\. rubric::|:\w[\w ]*:", line)]
+    heads = [i for i, line in enumerate(lines) if re.match(r"\.\. rubric::|:\w[\w ]*:$", line)]
     begin = next((i for i in heads if lines[i].startswith(".. rubric:: Examples")), None)
     if begin is not None:
         end = next((i for i in heads if i > begin), len(lines))

@@ -219,8 +219,8 @@ def export(
 ):
     """Write a linear model as JSON for another program.
 
-    The program may be a search engine. The names of its features must be those of the model. The
-    scaling of features is part of the result. rb.to_json in Python does the same.
+    The program may be a search engine. The names of its features must equal the names in the model.
+    The scaling of features is part of the result. rb.to_json in Python does the same.
     """
     from rankbook.estimators.linear_json import to_json
     from rankbook.estimators.saving import load
@@ -316,7 +316,7 @@ def warm_up(
 ):
     """Compile the code that first calls need.
 
-    The compiled code is kept in your cache folder, or below NUMBA_CACHE_DIR. It is needed again
+    The compiled code is kept in your cache folder, or below NUMBA_CACHE_DIR. Run the command again
     after an update of rankbook, numba or Python. Wheels for your system may contain compiled code.
     """
     from rankbook.app.warm_up import warm_up

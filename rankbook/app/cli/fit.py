@@ -100,7 +100,7 @@ Penalty = opt.option(
 Signs = opt.option(
     list[str],
     "Monotonicity constraint for a linear kernel. NAME=+1: the score never decreases when the"
-    " feature increases. NAME=-1: it never increases. Can be repeated.",
+    " feature increases. NAME=-1: the score never increases. Can be repeated.",
     "--sign",
     metavar="NAME=SIGN",
 )
@@ -119,8 +119,8 @@ TiedEvents = opt.option(
 Coefficients = opt.option(
     bool,
     "Print a table of coefficients with hazard or odds ratios, standard errors, intervals and p"
-    " values, and keep it in the model for rankbook info. It needs --kernel linear and --loss"
-    " plackett-luce or logistic. For the usual unpenalized table add --lam 1e-6.",
+    " values, and keep it in the model for rankbook info. The table needs --kernel linear and"
+    " --loss plackett-luce or logistic. For the usual unpenalized table add --lam 1e-6.",
     "--coefficients",
 )
 Robust = opt.option(bool, "Standard errors of --coefficients by the sandwich estimate.", "--robust")

@@ -103,7 +103,7 @@ SolverName = option(
 Plot = option(Path, "Write a picture to this file: .pdf, .png or .svg.")
 Json = option(bool, "Print the result as JSON.", "--json")
 Explain = option(
-    bool, "Print what each column of a table is used as, and why, to stderr.", "--explain"
+    bool, "Print to stderr what each column of a table is used as, and why.", "--explain"
 )
 Quiet = option(bool, "Print no notes, warnings or progress bars to stderr.", "-q", "--quiet")
 
@@ -194,8 +194,9 @@ class RecordOptions:
     results: option(
         str,
         "What the results of matches mean: winner (the name of the winner), difference (goals of"
-        " the home side minus those of the other), points (1, 0.5 or 0 of the home side), or a"
-        " list such as 1=home,X=tie,2=away. By default their meaning must be certain: H, D and A,"
+        " the home side minus goals of the other), points (1, 0.5 or 0 of the home side), or a"
+        " list such as 1=home,X=tie,2=away. By default only results of certain meaning are"
+        " accepted: H, D and A,"
         " the name of the winner or of its column, tie, or scores such as 2-1.",
         metavar="MEANING",
     ) = None
@@ -204,7 +205,7 @@ class RecordOptions:
         "ARGUMENT=COLUMN tells which column of the preference file holds what --form expects, for"
         " example rank=position, or result=HOME,AWAY for two columns of goals. It also passes"
         " options: margin=difference (margins from the goal difference), home_advantage=yes,"
-        " pair_features=COLUMN, propensity=COLUMN (of clicks, the probability that their rank is"
+        " pair_features=COLUMN, propensity=COLUMN (the probability that the rank of a click is"
         " examined), rule=skip-above (for clicks on results in random order only). The option can"
         " be repeated.",
         "--column",

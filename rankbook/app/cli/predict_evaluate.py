@@ -228,8 +228,9 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
 
 Ranking = typer.Argument(
     metavar="MODEL",
-    help="Saved model, or table of scores (.csv .tsv .parquet) with a column score. Its rows are"
-    " joined with DATA by a column row, else by query ids and names of items (see --name).",
+    help="Saved model, or table of scores (.csv .tsv .parquet) with a column score. Rows of a"
+    " table are joined with DATA by a column row, or else by query ids and names of items (see"
+    " --name).",
 )
 Metrics = opt.option(
     list[str],
@@ -369,7 +370,7 @@ Second = typer.Argument(metavar="B", help="Saved model, or table of scores, to c
 Metric = opt.option(
     str,
     "Metric to compare, a mean over queries: ndcg@10 (default), ndcg@K, average_precision, ..."
-    " With --preferences it is always pair_accuracy.",
+    " With --preferences the metric is always pair_accuracy.",
     metavar="METRIC",
 )
 Resamples = opt.option(int, "Number of bootstrap samples and of random sign changes.")
@@ -394,8 +395,8 @@ def compare(  # noqa: PLR0913 -- an option of the command each
 ):
     """Compare two rankers by paired tests.
 
-    The tests compare A and B query by query. With --preferences they compare preference by
-    preference, as if preferences were independent.
+    The tests compare A and B query by query. With --preferences the tests compare single
+    preferences, as if preferences were independent.
     """
     import numpy as np
 

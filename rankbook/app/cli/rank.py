@@ -82,7 +82,7 @@ Unit = opt.option(
 Lam = opt.option(
     float,
     "Precision of the normal prior of the scores. By default it matches the votes. The likelihood"
-    " that it is added to is divided by phi, which is below 1 if ties count as half wins.",
+    " is divided by phi, which is below 1 if ties count as half wins.",
 )
 Simultaneous = opt.option(
     bool, "Make all intervals hold together at the confidence level.", "--simultaneous"
@@ -102,8 +102,8 @@ Anchor = opt.option(
 )
 By = opt.option(
     str,
-    "Columns separated by commas, such as language,category. Adds a table for each value of each"
-    " column, and the ranks in all tables side by side.",
+    "Columns separated by commas, such as language,category. The command adds a table for each"
+    " value of each column, and the ranks in all tables side by side.",
     metavar="COLUMNS",
 )
 Date = opt.option(str, "Column of dates, for --since and --half-life.", metavar="COLUMN")
@@ -166,9 +166,9 @@ def rank(  # noqa: PLR0913 -- an option of the command each
 
     With --column home_advantage=yes the model adds an advantage to the score of the left side of a
     vote, or the home side of a match, and prints it below the table. --column pair_features=length
-    adds an advantage in proportion to the column length. The command prints it for the root mean
-    square of the column, for example length +0.759 per 300. The scores do not depend on the unit
-    of the column.
+    adds an advantage in proportion to the column length. The command prints this advantage at the
+    root mean square of the column, for example length +0.759 per 300. The scores do not depend on
+    the unit of the column.
 
     For orders of three or more items (--form rankings or orders), the command fits the
     Plackett-Luce model: the next item is chosen among the remaining ones with probability
