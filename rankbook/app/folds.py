@@ -40,7 +40,7 @@ class FoldSelection:
     sizes : list of dict
         For each fold, the numbers of "train" and "validation" preferences.
     disagreement : dict
-        "held_out", the smallest mean over folds; "by_others", see :func:`chosen_by_others`; and
+        "held_out", the smallest mean over folds; "by_others"; see :func:`chosen_by_others`; and
         "test", the disagreement on the test preferences, or None.
     settings : dict
     seconds : float

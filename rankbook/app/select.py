@@ -433,7 +433,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         "newton" continues as long as the curve decreases.
     rule : {"widest", "largest", "one_se"}, default "widest"
         See :func:`rankbook.selection.curve.choose_lambda`; "one_se" takes the largest lambda within
-        one standard error of the optimum, see :func:`rankbook.selection.curve.largest_within`.
+        one standard error of the optimum; see :func:`rankbook.selection.curve.largest_within`.
     metric : str, default "disagreement"
         The metric of the validation part that chooses the model; see
         :func:`rankbook.selection.search.metric_curve`. Others than the default require grades.

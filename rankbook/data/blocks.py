@@ -90,7 +90,7 @@ class Block:
         By default the column names of a data frame X, unless these are numbers.
     worse_weight : array-like of shape (n,), optional
         Weights of the items as the worse item of a preference. `weight`, or 1, is then their weight
-        as the better item, see :meth:`rankbook.Preferences.item_weighted`. Survival times have
+        as the better item; see :meth:`rankbook.Preferences.item_weighted`. Survival times have
         none.
 
     Raises

@@ -672,7 +672,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         data reads them again.
     worse_weight : the same as `weight`, optional
         Weights of items as the worse item of a preference. `weight`, or 1, is then their weight as
-        the better item, see :class:`rankbook.Block`.
+        the better item; see :class:`rankbook.Block`.
 
     Returns
     -------
@@ -693,9 +693,9 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
 
     Notes
     -----
-    Dask cannot recompute blocks that this process sent out: they are lost if their worker dies.
-    It recomputes partitions and reads files again. The function makes one pass over the data, and
-    this process receives O(queries) numbers.
+    Dask recomputes partitions and reads files again, but blocks that this process sent out are lost
+    if their worker dies. The function makes one pass over the data, and this process receives
+    O(queries) numbers.
 
     Examples
     --------

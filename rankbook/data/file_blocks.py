@@ -683,13 +683,13 @@ def read_blocks(
         be contiguous.
     worse_weight : str, optional
         The column of the item weights as the worse item of a preference. `weight` is then the
-        column of their weights as the better item, see :class:`rankbook.Block`.
+        column of their weights as the better item; see :class:`rankbook.Block`.
 
     Returns
     -------
     Blocks
         Items are float64, or float32 if all features of a file are float32. SVMlight text that
-        stays sparse becomes CSR, see :func:`rankbook.data.table.read_table`.
+        stays sparse becomes CSR; see :func:`rankbook.data.table.read_table`.
 
     Raises
     ------

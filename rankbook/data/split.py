@@ -308,7 +308,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
     target, qid, drop, name
         Columns of the training file, as in that function.
     learnt : sequence of str, optional
-        "encode" and "impute": codes and fill values learnt from the training file, see
+        "encode" and "impute": codes and fill values learnt from the training file; see
         :func:`rankbook.data.encoding.learn_encoding`.
     **survival
         Columns time and event, instead of a target, and group_split.

@@ -511,7 +511,7 @@ class CSVReader:
     def frames(self, names=(), texts=(), rows=None, **options):
         """Yield data frames of `rows` rows each, or one of all, with further `options` of pandas.
 
-        Cells of the columns `names` and `texts` are text, see :meth:`FrameReader.read`. A row that
+        Cells of the columns `names` and `texts` are text; see :meth:`FrameReader.read`. A row that
         is longer than the header is an error.
         """
         import pandas as pd
@@ -807,7 +807,7 @@ class Roles:
     """Roles of the columns of a table: features, and optionally target, queries and others.
 
     Each role is the name of a column, or None; `features` is a tuple of names. Features are numeric
-    columns unless an `encoding` converts them, see :class:`rankbook.data.encoding.Encoding`.
+    columns unless an `encoding` converts them; see :class:`rankbook.data.encoding.Encoding`.
     """
 
     features: tuple

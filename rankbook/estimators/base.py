@@ -139,7 +139,7 @@ class Shown(Savable):
         return pd.DataFrame(values, index, labels)
 
     def _best_first(self, scores: np.ndarray, X: Any) -> np.ndarray:
-        """Rows of items X in descending order of their scores (p,), see :meth:`Ranker.rank`."""
+        """Rows of items X in descending order of their scores (p,); see :meth:`Ranker.rank`."""
         if scores.ndim > 1:
             raise ArgumentError(
                 f"y had {scores.shape[1]} columns in fit, and rank takes one score for each item",

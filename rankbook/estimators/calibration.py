@@ -86,7 +86,7 @@ def sigmoid_link(difference, weight, count):
 def sigmoid_of_all(prefs, score, count):
     """The sigmoid of maximum likelihood for all preferences of a graph of scores.
 
-    O(n) time for each of about 20 slopes, see :mod:`rankbook.preferences.logistic_sums`.
+    O(n) time for each of about 20 slopes; see :mod:`rankbook.preferences.logistic_sums`.
     """
     from ..preferences.logistic_sums import CountedLogistic  # compiled code
 

@@ -383,7 +383,7 @@ class LabelRanker(Ranker):
             stored entries of a sparse matrix are scores, and all others are missing. Convert
             orders and ranks to scores first, because `fit` cannot distinguish them from scores. For
             orders (n, k) of all labels, best first, pass ``-np.argsort(orders, axis=1)``. For
-            ranks, with 1 the best, pass ``-ranks``. For a table with a row for each rating, see
+            ranks, with 1 the best, pass ``-ranks``. For a table with a row for each rating; see
             :func:`rankbook.read_ratings`.
         sample_weight : array-like of shape (n,), optional
             Object weights >= 0: an object of weight 2 counts as two.
@@ -589,8 +589,8 @@ class LabelRanker(Ranker):
         Parameters
         ----------
         X : array-like of shape (p, d)
-            Features of the objects, for example of users. The index of a data frame has their
-            names; otherwise their names are row numbers.
+            Features of the objects, for example of users. The index of a data frame contains the
+            names of the objects; otherwise row numbers replace the names.
         k : int, default 10
             Number of labels of each object. There are fewer rows if fewer labels are left.
         exclude : DataFrame with columns "user" and "item", or sparse matrix of shape (p, q)
@@ -785,7 +785,8 @@ class LabelRankerCV(LabelRanker):
         Returns
         -------
         LabelRankerCV
-            The estimator. It has no object weights, because each left-out object counts once.
+            The estimator. The method takes no object weights, because each left-out object counts
+            once.
 
         Raises
         ------

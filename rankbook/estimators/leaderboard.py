@@ -250,7 +250,7 @@ class Leaderboard(Savable):
         Parameters
         ----------
         votes : data frame, dict of columns, path, Preferences or Orders
-            A table has a row for each vote and is read like a file, see
+            A table has a row for each vote and is read like a file; see
             :func:`rankbook.read_preferences`. In preferences, two halves of a tie count as one tie.
         y : None
         unit : array-like of shape (m,), optional

@@ -285,7 +285,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
     by_query_ : bool
         As in :class:`rankbook.RankSVM`.
     converged_ : bool
-        Whether twice as many steps improved the objective by no more than `tol`. This is not a
+        Whether twice as many steps improved the objective by no more than `tol`. The test is not a
         certificate: without an average, or with the step 1/sqrt(t), the weights may be farther from
         the optimum.
 
@@ -396,7 +396,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
     score, _judged = Ranker.score, Ranker._judged
 
     def rank(self, X: ArrayLike) -> np.ndarray:
-        """The rows of items X (p, d), best first, see :meth:`rankbook.RankSVM.rank`."""
+        """The rows of items X (p, d), best first; see :meth:`rankbook.RankSVM.rank`."""
         return self._best_first(np.asarray(self.predict(X)), X)
 
     def _learn(self, *given, partial=False):

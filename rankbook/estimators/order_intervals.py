@@ -247,7 +247,7 @@ MAX_ROWS = 40  # largest number of rows of a table
 class OrderIntervals:
     """Intervals of scores and ranks, made by :func:`order_intervals`.
 
-    They are printed, and displayed in Jupyter, as a table.
+    The intervals are printed, and displayed in Jupyter, as a table.
 
     Attributes
     ----------

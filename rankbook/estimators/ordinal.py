@@ -199,7 +199,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
         return self._contained(self.classes_[np.digitize(scores, self.cuts_)], X)
 
     def rank(self, X: Items) -> np.ndarray:
-        """The rows of items X (p, d), best first, see :meth:`rankbook.RankSVM.rank`.
+        """The rows of items X (p, d), best first; see :meth:`rankbook.RankSVM.rank`.
 
         The scores of the ranker determine the order, also of items of one class.
         """

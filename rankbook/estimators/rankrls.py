@@ -207,7 +207,7 @@ class RankRLS(RankRLSBase):
     lam : float > 0 or "scale", default "scale"
         Regularization parameter; a larger value gives a flatter function. It has the unit of a sum
         over pairs: for twice as many pairs, twice the value gives about the same function. It does
-        not depend on the unit of y. "scale" computes a default from the data, see
+        not depend on the unit of y. "scale" computes a default from the data; see
         :func:`rankbook.problems.scale.default_lam`, and :class:`RankRLSCV` chooses a value by
         cross-validation.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
@@ -236,7 +236,7 @@ class RankRLS(RankRLSBase):
         1 for each. The total includes item weights and pairs of equal scores. Blocks do not accept
         an array. For weights of levels, pass `preferences` from
         :meth:`rankbook.Preferences.from_scores` with ``margin="difference"``, which lists the pairs
-        and leaves out those of equal scores.
+        and leaves out pairs of equal scores.
 
     Attributes
     ----------
@@ -306,7 +306,7 @@ class RankRLS(RankRLSBase):
         statistics that were stored and grow every night; the fit then takes O(p^3). Or X may be an
         iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid,
         sample_weight); :class:`rankbook.Blocks`; or a dask array or data frame, with y and qid of
-        Dask or names of columns, see :func:`rankbook.dask_blocks`.
+        Dask or names of columns; see :func:`rankbook.dask_blocks`.
 
         Pass `preferences` in place of y, qid and sample_weight as for :class:`rankbook.RankSVM`.
         The fit then minimizes the sum of c (delta - (f(better) - f(worse)))^2, for weights c and
@@ -358,7 +358,7 @@ class RankRLS(RankRLSBase):
         """Add whole queries to the training data.
 
         Pass items X (n, d), their scores y (n,), query ids (n,) and item weights (n,). Without ids,
-        all items form one query. Preferences made from scores may replace y, qid and sample_weight,
+        all items form one query. Preferences made from scores may replace y, qid and sample_weight;
         see :meth:`fit`.
 
         The first block fixes the number of features. It may consist of a single item. If `basis` is
@@ -664,7 +664,7 @@ class RankRLSCV(RankRLSBase):
         Returns
         -------
         RankRLSCV
-            The estimator. It takes no item weights, because each left-out item counts once.
+            The estimator. The method takes no item weights, because each left-out item counts once.
 
         Raises
         ------

@@ -147,7 +147,7 @@ class RankSVM(Ranker):
     ----------
     lam : float > 0 or "scale", default "scale"
         Regularization parameter, in the unit of a sum over preferences: twice as many need about
-        twice the value. A larger value gives a flatter function. "scale" computes a default, see
+        twice the value. A larger value gives a flatter function. "scale" computes a default; see
         :func:`rankbook.problems.scale.default_lam`; :class:`RankSVMCV` chooses a value.
     kernel, gamma, degree, coef0
         Kernel and parameters, as in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
@@ -176,12 +176,12 @@ class RankSVM(Ranker):
         Total weight of the preferences of each query, in the order of the sorted query ids; "equal"
         means 1 each. `lam` has the unit of these totals. See :doc:`/guides/three_ways_to_weight`.
     signs : array-like of shape (d,) or dict of names, optional
-        Sign constraints of a linear function, see :mod:`rankbook.problems.signs`: +1 if the score
+        Sign constraints of a linear function; see :mod:`rankbook.problems.signs`: +1 if the score
         must not fall when the feature increases, -1 if it must not rise, else 0.
     pair_lam : float > 0, optional
         Regularization parameter of pair features with coefficients theta, each divided by its root
         mean square s: pair_lam/2 |s theta|^2, or pair_lam |s theta|_1 for "l1". By default, the
-        effect s theta is penalized like a typical difference of scores, see
+        effect s theta is penalized like a typical difference of scores; see
         :mod:`rankbook.problems.pair_features`.
     l1_ratio : float, default 0.5
         Share of the L1 norm in the elastic net, above 0 and at most 1; other penalties ignore it.

@@ -113,9 +113,9 @@ class RayleighBase(Ranker):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probabilities (p, 2) of the worse and the better class.
 
-        They come from quadratic discriminant analysis, equation (2) of Ralaivola (2009), in the
-        coordinates of the fit, with lam / 2 added to the diagonals of both covariances. Their
-        order may differ from the order of `predict`, which is linear.
+        The probabilities come from quadratic discriminant analysis, equation (2) of Ralaivola
+        (2009), in the coordinates of the fit, with lam / 2 added to the diagonals of both
+        covariances. Their order may differ from the order of `predict`, which is linear.
         """
         check_is_fitted(self)
         return self.posterior_.predict_proba(read_items(self, X, reset=False))
@@ -123,9 +123,9 @@ class RayleighBase(Ranker):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The area under the ROC curve on the labelled items.
 
-        This is the share of pairs of one item of each class in the right order. A tie counts 1/2.
-        The weight of a pair is the product of its item weights `sample_weight` (n,) >= 0. Weights
-        of unlabelled items have no effect.
+        The area is the share of pairs of one item of each class in the right order. A tie counts
+        1/2. The weight of a pair is the product of its item weights `sample_weight` (n,) >= 0.
+        Weights of unlabelled items have no effect.
         """
         check_is_fitted(self)
         require_same_rows(X=X, y=y, sample_weight=sample_weight)
@@ -207,10 +207,10 @@ class RayleighRanker(RayleighBase):
     gamma, degree, coef0
         Kernel parameters; gamma=None means 1/d.
     pivots : {"greedy", "random", "rpcholesky", "pca"}, default "greedy"
-        Method that chooses the items that span the subspace, see
+        Method that chooses the items that span the subspace; see
         :class:`rankbook.kernels.nystroem.NystroemMap`.
     n_neighbors, metric : int, default 2, and str, callable or transformer, default "euclidean"
-        Number of neighbours and metric of the neighbour graph of all items, see
+        Number of neighbours and metric of the neighbour graph of all items; see
         :func:`rankbook.kernels.neighbours.neighbour_graph`.
     neighbours : {"auto", "exact", "approximate"}, default "auto"
         Search method. "approximate" needs pynndescent (the extra rankbook[large]). "auto" uses it
@@ -232,7 +232,7 @@ class RayleighRanker(RayleighBase):
         f(x) = sum_j dual_coef_[j] k(x, X[pivots_[j]]), unless f is a linear function of X. For
         "pca" all n items are pivots.
     posterior_ : ClassPosterior
-        The Gaussian distributions that `predict_proba` uses, see
+        The Gaussian distributions that `predict_proba` uses; see
         :func:`rankbook.problems.rayleigh.class_posterior`.
     coef_ : ndarray of shape (d,)
         For the linear kernel, f(x) = coef_'x.

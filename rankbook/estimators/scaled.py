@@ -117,11 +117,11 @@ class ScaledModel:
         return found.set_axis(X_new.index) if indexed else found
 
     def rank(self, X: ArrayLike) -> np.ndarray:
-        """The rows of raw items X (p, d), best first, see :meth:`rankbook.RankSVM.rank`."""
+        """The rows of raw items X (p, d), best first; see :meth:`rankbook.RankSVM.rank`."""
         return self.model.rank(self._rows(X))
 
     def score(self, X: ArrayLike, y: ArrayLike | None = None, **given: Any) -> float:
-        """The model's score on raw items X (p, d), see :meth:`rankbook.RankSVM.score`.
+        """The model's score on raw items X (p, d); see :meth:`rankbook.RankSVM.score`.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class ScaledModel:
         return self.model.predict_pair_proba(*rows, pair_features)
 
     def calibrate(self, X: ArrayLike, y: ArrayLike | None = None, **given: Any) -> Self:
-        """Calibrate the model on raw items X (p, d), see :meth:`rankbook.RankSVM.calibrate`."""
+        """Calibrate the model on raw items X (p, d); see :meth:`rankbook.RankSVM.calibrate`."""
         self.model.calibrate(self._rows(X), y, **given)
         return self
 
@@ -167,7 +167,7 @@ class ScaledModel:
 
     @property
     def link_(self) -> Any:
-        """The link of the model, see :func:`rankbook.calibrate`."""
+        """The link of the model; see :func:`rankbook.calibrate`."""
         return self.model.link_
 
     @property
@@ -177,11 +177,11 @@ class ScaledModel:
 
     @property
     def certificate_(self) -> Any:
-        """The certificate of the model, see :class:`rankbook.RankSVM`."""
+        """The certificate of the model; see :class:`rankbook.RankSVM`."""
         return self.model.certificate_
 
     def set_output(self, *, predict: Literal["default", "pandas", "polars"] | None = None) -> Self:
-        """Choose the type that `predict` returns, see :meth:`rankbook.RankSVM.set_output`.
+        """Choose the type that `predict` returns; see :meth:`rankbook.RankSVM.set_output`.
 
         Returns
         -------

@@ -123,7 +123,7 @@ def read(  # noqa: PLR0913 -- the arguments of fit among them
         it takes besides float64 items, scores of shape (n,) and preferences: items that are
         "sparse" or "float32", y with "columns", "orders", "pair features".
     X, y, qid, sample_weight, preferences
-        Arguments of `fit`. The target y may be preferences, see :func:`split_target`.
+        Arguments of `fit`. The target y may be preferences; see :func:`split_target`.
     partial : bool, default False
         Whether these are some of the queries only, of which a batch may have no preference.
     reset : bool, default True

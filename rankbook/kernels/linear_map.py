@@ -472,7 +472,7 @@ class KernelMap(SetOnce):
     def coefficients(self, w: np.ndarray) -> np.ndarray:
         """Compute the shortest coefficients (n,) or (n, k) for weights w (d,) or (d, k).
 
-        This inverts ``weights``; see :func:`least_coefficients`.
+        The method inverts ``weights``; see :func:`least_coefficients`.
         """
         return least_coefficients(self, w)
 

@@ -113,7 +113,7 @@ def over_blocks(
     metric : str or callable
         As in :func:`rankbook.metrics.by_query`.
     blocks : Blocks
-        Items with grades y, see :class:`rankbook.Blocks` and :func:`rankbook.read_blocks`. Their
+        Items with grades y; see :class:`rankbook.Blocks` and :func:`rankbook.read_blocks`. Their
         weights become the metric's ``sample_weight``. For survival times, 1 minus the disagreement
         is the concordance within strata.
     model : object

@@ -208,7 +208,7 @@ def error_sums(prefs, score, error, link, number=None, count=1):
     """Sum an error and the weights over the preferences of each query, shape (2, count).
 
     `number` (n,) is the query of each item. O(m) time for m preferences, O(n) memory. Sums of many
-    preferences and a :class:`Sigmoid` take O(n) time, see :func:`interpolated_sums`.
+    preferences and a :class:`Sigmoid` take O(n) time; see :func:`interpolated_sums`.
     """
     number = np.zeros(score.size, dtype=int) if number is None else number
     if isinstance(link, Sigmoid) and len(prefs) > MANY and has_large_query(prefs):
@@ -331,8 +331,8 @@ def brier_score(
     UndefinedMetric
         If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
-        If `y_true` holds survival times, `link` is neither "logistic" nor None nor an object with a
-        method `probability`, or a given probability is outside 0 to 1.
+        If `y_true` holds survival times, a given probability is outside 0 to 1, or `link` is
+        something other than "logistic", None or an object with a method `probability`.
 
     Notes
     -----
@@ -388,8 +388,8 @@ def log_loss(
     UndefinedMetric
         If there is no preference, or all weights are 0. This error is a ValueError.
     ValueError
-        If `y_true` holds survival times, `link` is neither "logistic" nor None nor an object with a
-        method `probability`, or a given probability is outside 0 to 1.
+        If `y_true` holds survival times, a given probability is outside 0 to 1, or `link` is
+        something other than "logistic", None or an object with a method `probability`.
 
     Notes
     -----
@@ -414,7 +414,8 @@ class Reliability:
     Attributes
     ----------
     low, high : ndarrays of shape (b,)
-        Ends of the bins: probabilities above `low` and up to `high`; the first bin also has 1/2.
+        Ends of the bins: probabilities above `low` and up to `high`; the first bin also contains
+        1/2.
     predicted : ndarray of shape (b,)
         Mean predicted probability that the predicted winner wins.
     observed : ndarray of shape (b,)

@@ -135,7 +135,7 @@ def sets_at(events, first, lam):
     ----------
     events : ndarray of EVENT, by decreasing lam
     first : ndarray of shape (m,), int8
-        The sets above lam_max, see :func:`rankbook.paths.exact.first_sets`.
+        The sets above lam_max; see :func:`rankbook.paths.exact.first_sets`.
     lam : float
 
     Returns
@@ -379,7 +379,7 @@ class SolutionPath:
     def nearest(self, lam: float) -> Solution:
         """The solution at lam, or the last function if rounding ended the path above lam.
 
-        In the second case the certificate bounds the gap at lam, and ``info["advice"]`` names a
+        The certificate of the last function bounds the gap at lam, and ``info["advice"]`` names a
         solver that may be more accurate.
         """
         lam, end = as_positive("lam", lam, zero=True), self.domain[0]

@@ -131,7 +131,7 @@ def walk(  # noqa: PLR0913 -- compiled: plain arrays, so that it can be tried al
     :func:`fill_row`, `factor` and `work` come from :func:`workspace`, and `changes` has the
     preference of each event and its sets before and after.
 
-    Also fills `squares` of shape (T, 2), see :func:`slide_row`. Returns the size of the active set
+    Also fills `squares` of shape (T, 2); see :func:`slide_row`. Returns the size of the active set
     after the last event, or -1 if the first active set is singular.
     """
     K, factored, better, worse, delta = graph
@@ -210,7 +210,7 @@ class PathIterator:
     def segments(self, path):
         """Yield (lams, rows, squares) blocks, one for each checkpoint.
 
-        There are two rows for each segment, one at each end, and its speed, see :func:`slide_row`.
+        There are two rows for each segment, one at each end, and its speed; see :func:`slide_row`.
         """
         problem, prefs, room = path.problem, path.problem.prefs, self.largest_free + 2
         # writable copies, because the solver's code is compiled for these types already

@@ -298,7 +298,7 @@ def plot_risk_groups(groups: RiskGroups, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib Axes
         Axes with a line for each group, the group of the lowest scores first, and a shaded area for
-        the interval at each time. Small marks are censored times.
+        the interval at each time. Small marks show censored times.
 
     Raises
     ------

@@ -235,7 +235,7 @@ def pair_votes(  # noqa: PLR0913 -- a column each
 
 # %% ../../nbs/preferences/events.ipynb #pb02
 def pairs_between(pairs, rows, argument, of):
-    """Make the arguments and facts of a graph of pairs between rows, see :func:`pairs_of`.
+    """Make the arguments and facts of a graph of pairs between rows; see :func:`pairs_of`.
 
     Parameters
     ----------

@@ -158,7 +158,7 @@ class Levels(NamedTuple):
 def find_cycle(better, worse, n):
     """Find the items of a directed cycle, or None.
 
-    Each is preferred to the next and the last to the first. O(n + m).
+    Each item is preferred to the next, and the last one to the first. O(n + m).
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
@@ -303,7 +303,7 @@ class Preferences(Target):
         Features of pairs, such as home advantage, from the point of view of the better item: +1 if
         it had the advantage, -1 if the worse item had it, 0 if neither had it. They may also be any
         other difference, such as the difference in length of two answers. :class:`rankbook.RankSVM`
-        learns a coefficient for each, see :mod:`rankbook.problems.pair_features`.
+        learns a coefficient for each; see :mod:`rankbook.problems.pair_features`.
 
     Raises
     ------
@@ -326,8 +326,8 @@ class Preferences(Target):
         For a graph made from scores: the order of the items, and, for each item in this order, the
         position where its level begins and the position where its query begins.
     better_weight, worse_weight : ndarray of shape (n,), or None
-        Weights of the items as the better and as the worse item of a preference, whose weight is
-        the product of the two. Both are the same array if each item has one weight; see
+        Weights of the items as the better and as the worse item. The weight of a preference is the
+        product of a weight of each kind. Both are the same array if each item has one weight; see
         :meth:`item_weighted`.
     factors : tuple
         Weights of items and of pairs of levels, a :class:`rankbook.preferences.sums.Factors`.
@@ -510,11 +510,11 @@ class Preferences(Target):
         Notes
         -----
         Costs O(n log n) and lists no pair. The share of preferences in the right order is Harrell's
-        concordance, see :func:`rankbook.metrics.concordance`. :meth:`item_weighted` replaces the
+        concordance; see :func:`rankbook.metrics.concordance`. :meth:`item_weighted` replaces the
         weights; a censored patient is never the worse one of a pair.
 
         Estimators and metrics treat scikit-survival's structured arrays in the same way. For
-        patients who enter late, see :meth:`rankbook.Orders.from_survival`.
+        patients who enter late; see :meth:`rankbook.Orders.from_survival`.
         Cross-validation assigns patients to folds by the number of patients they outlive minus the
         number of patients who outlive them. Each fold then has early and late events and censored
         times.
@@ -997,7 +997,7 @@ class Preferences(Target):
     def find_cycle(self) -> list[int] | None:
         """Find a cycle of items, or return None.
 
-        Each is preferred to the next and the last to the first. O(n + m).
+        Each item is preferred to the next, and the last one to the first. O(n + m).
 
         Examples
         --------
@@ -1153,7 +1153,7 @@ class Preferences(Target):
 
     @property
     def better_weight(self) -> np.ndarray | None:
-        """Weights (n,) of the items as the better one of a preference, or None for ones."""
+        """Weights (n,) of the items as the better one of a preference, or None if all are 1."""
         return self.factors.better
 
     @property

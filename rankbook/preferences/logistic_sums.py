@@ -228,7 +228,7 @@ class LogisticPair:
         return 0.5 / (np.cosh(np.minimum(x, 700.0)) + math.cos(self.strip))
 
     def losses(self, *layout):
-        """Sum pair by pair, see :func:`logistic_loss`.
+        """Sum pair by pair; see :func:`logistic_loss`.
 
         Return sums (2, Q) of the absolute values of losses and of slopes, or bounds on them.
         """
@@ -236,7 +236,7 @@ class LogisticPair:
         return np.stack([layout[-1], layout[-1]])  # the slope is at most the loss
 
     def curvature(self, *layout):
-        """Add products with the Hessian pair by pair, see :func:`logistic_curvature`."""
+        """Add products with the Hessian pair by pair; see :func:`logistic_curvature`."""
         logistic_curvature(*layout)
 
 
@@ -669,7 +669,7 @@ class CountedPairs(CountedLoss):
     Notes
     -----
     The preferences are not listed. Queries of up to CROSSOVER preferences take O(m) time for m
-    preferences; a larger query of n items takes O(n (p + G)) for G nodes of cells, see
+    preferences; a larger query of n items takes O(n (p + G)) for G nodes of cells; see
     :class:`Cells`. The memory is 60 n bytes, and about 200 n bytes for large queries.
     """
 

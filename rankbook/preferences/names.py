@@ -33,7 +33,7 @@ def column_of(table, argument, name, m=None, coded=False):
     name : str or array-like of shape (m,)
     m : int, optional
     coded : bool, default False
-        Whether to return a column of text of pandas as a Categorical of text, see :func:`as_coded`.
+        Whether to return a column of text of pandas as a Categorical of text; see :func:`as_coded`.
 
     Raises
     ------
@@ -332,7 +332,7 @@ def similar_names(names):
 
 
 def note_similar(argument, names):
-    """Warn once if some distinct names look alike, see :func:`similar_names`."""
+    """Warn once if some distinct names look alike; see :func:`similar_names`."""
     if said := similar_names(names):
         warn(Assumption(f"{argument}: {said}."))
 

@@ -182,7 +182,7 @@ class Orders(Tabled, Target):
             Whether items that an order does not name were unavailable ("absent"), or available but
             not chosen ("last"). With "last" an order has a place for every item.
         ties : {"breslow", "efron"}, default "breslow"
-            Method for tied choices, see :mod:`rankbook.preferences.choices`.
+            Method for tied choices; see :mod:`rankbook.preferences.choices`.
         ranking, item, rank : str
             Columns of a table, as in :meth:`rankbook.Preferences.from_rankings`.
 
@@ -272,7 +272,7 @@ class Orders(Tabled, Target):
             Breslow's rule a patient of weight 2 counts as two patients. With Efron's, events at the
             same time have their mean weight in each term, as in R's survival package.
         ties : {"breslow", "efron"}, default "breslow"
-            Method for events at the same time, see :mod:`rankbook.preferences.choices`.
+            Method for events at the same time; see :mod:`rankbook.preferences.choices`.
         entry : array-like of shape (n,), optional
             Times at which the patients come under observation, each before its `time`. By default
             all are under observation from the first event on.

@@ -255,7 +255,7 @@ class Certificate(Tabled):
         For least squares, the gap divided by the gap of f = 0 must be at most `tol`, too; it is the
         square of the relative residual. At lam = 0 the gap belongs to a multiple of f that
         satisfies all preferences, so the violations must be at most `tol`, too. If the primal value
-        is below 1, the test uses the absolute gap. It then proves no relative accuracy if the
+        is below 1, the test uses the absolute gap. The test then proves no relative accuracy if the
         minimum is smaller than `tol`.
         """
         tol = as_positive("tol", tol, zero=True)

@@ -241,7 +241,7 @@ class LabelMap:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the objects are a sparse matrix. Items then contain numbers of objects."""
+        """Whether the objects are a sparse matrix. Items then refer to objects by number."""
         return not isinstance(self.objects, np.ndarray)
 
     def object_cross(self, X_new: np.ndarray) -> np.ndarray:

@@ -282,7 +282,7 @@ class Hinge(Loss):
         return isinstance(dual, np.ndarray) or (dual is None and problem.prefs.is_listed)
 
     def sums(self, problem, dual=None):
-        """The object that sums the loss in the certificate, see :meth:`reads_list`."""
+        """The object that sums the loss in the certificate; see :meth:`reads_list`."""
         return ListedHinge(problem.prefs) if self.reads_list(problem, dual) else problem.summed
 
     def total(self, problem, f):
@@ -494,18 +494,18 @@ class L2:
         ----------
         problem : RankSVMProblem
         lam : float >= 0
-            At 0 the hard margin, see :meth:`hard_certificate`.
+            At 0 the hard margin; see :meth:`hard_certificate`.
         position : ndarray of shape (n,), or (d,) for a linear kernel, optional
             Coefficients or weights, by default those of P' dual / lam, which the multipliers
             determine.
         dual : ndarray of shape (m,) or SmoothedDual, optional
-            By default the best of several feasible multipliers, see :meth:`feasible_dual`.
+            By default the best of several feasible multipliers; see :meth:`feasible_dual`.
 
         Notes
         -----
         Two products with K and a few passes over the preferences: O(n^2 + m), or O(n d + m) for a
         linear kernel. Preferences of scores that are not listed yet are listed only if `dual` is
-        an array. Otherwise n log n replaces m, see :mod:`rankbook.preferences.sums`.
+        an array. Otherwise n log n replaces m; see :mod:`rankbook.preferences.sums`.
         """
         lam = as_positive("lam", lam, zero=True)
         if lam == 0:
@@ -766,11 +766,11 @@ class L1:
         ----------
         problem : RankSVMProblem
         lam : float >= 0
-            At 0 the hard margin, see :meth:`hard_certificate`.
+            At 0 the hard margin; see :meth:`hard_certificate`.
         w : ndarray of shape (d,)
         dual : ndarray of shape (m,), optional
-            By default the best of several feasible multipliers, see :meth:`feasible_dual`; for the
-            squared hinge the slopes at the weights, see :func:`smooth_certificate`.
+            By default the best of several feasible multipliers; see :meth:`feasible_dual`; for the
+            squared hinge the slopes at the weights; see :func:`smooth_certificate`.
         """
         lam = as_positive("lam", lam, zero=problem.loss.derivative is not None)
         w = self.implied_coef(problem, lam, dual) if w is None else w

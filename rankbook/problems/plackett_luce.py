@@ -90,7 +90,7 @@ class ChoiceSums(TargetLoss):
     def place_residuals(self, bands, v):
         """Contributions (M,) of the places to the slope in a direction v (M,) of the places.
 
-        It is the slope of the log-likelihood as a function of eta, see
+        It is the slope of the log-likelihood as a function of eta; see
         :func:`rankbook.preferences.choices.choice_residuals`.
         """
         from ..preferences.choices import choice_residuals

@@ -195,7 +195,7 @@ class RankRLSProblem(Tabled, BasisMap):
         product of its two item weights. A graph of weights does not accept item weights.
     penalty : {"l2", "l1"}, default "l2"
         "l2" is lam |f|^2. "l1" is lam |w|_1 for f(x) = w'x, where the coefficients are w; it
-        requires a linear kernel without a basis and one column of y, see
+        requires a linear kernel without a basis and one column of y; see
         :mod:`rankbook.problems.losses`.
 
     Raises

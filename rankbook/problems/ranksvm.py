@@ -98,8 +98,8 @@ class RankSVMProblem(Tabled, KernelMap):
     loss : {"hinge", "squared", "logistic", "plackett-luce"} or PairLoss, default "hinge"
         Loss of a preference of weight c whose score difference d falls short of its margin by t:
         c max(0, t) for "hinge", c max(0, t)^2 for "squared", c log(1 + exp(-d)) for "logistic". For
-        "plackett-luce" the negative log-likelihood of orders, see
-        :mod:`rankbook.problems.plackett_luce`. Or a smooth loss of your own, see
+        "plackett-luce" the negative log-likelihood of orders; see
+        :mod:`rankbook.problems.plackett_luce`. Or a smooth loss of your own; see
         :class:`rankbook.problems.smooth_losses.PairLoss`.
     copy : bool, default True
         Whether the problem keeps a copy of X, centred for a linear kernel. With False it refers to
@@ -253,7 +253,7 @@ class RankSVMProblem(Tabled, KernelMap):
         return kernel_scatter(self, (gradient / np.sqrt(cost)) ** 2, loss.groups(prefs))
 
     def hessian_product(self, bands: tuple, p: np.ndarray) -> np.ndarray:
-        """Compute X'BX p (d,) for a linear kernel, see :mod:`rankbook.problems.ranksvm`."""
+        """Compute X'BX p (d,) for a linear kernel; see :mod:`rankbook.problems.ranksvm`."""
         return hessian_product(self.X, self.summed, bands, p)
 
     def hessian(self, bands: tuple) -> np.ndarray:
@@ -350,7 +350,7 @@ def hessian_product(X, summed, bands, p):
     ----------
     X : ndarray or csr_array of shape (n, d)
     summed : TargetLoss
-        The loss summed over the preferences of these items, see :mod:`rankbook.preferences.sums`.
+        The loss summed over the preferences of these items; see :mod:`rankbook.preferences.sums`.
     bands : tuple
         As in :class:`rankbook.preferences.sums.Sums`.
     p : ndarray of shape (d,)

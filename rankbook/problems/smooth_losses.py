@@ -49,7 +49,7 @@ class PairLoss(Protocol):
     `strip` is optional, too: two numbers b and M such that `second_derivative`, as a function of
     complex t = x + iy, is analytic and at most M in absolute value for all y from -b to b. A loss
     that states them needs `second_derivative`, and is summed over large queries of grades without
-    visiting each pair, see :mod:`rankbook.preferences.logistic_sums`. The logistic loss has the
+    visiting each pair; see :mod:`rankbook.preferences.logistic_sums`. The logistic loss has the
     strip (2.8, 8.7).
     :func:`rankbook.testing.check_loss` checks a loss.
 

@@ -223,7 +223,7 @@ class ElasticNet:
         raise ArgumentError("coef is None", "coef of shape (d,) for the penalty 'elastic-net'")
 
     def certificate(self, problem, lam, w=None, dual=None):
-        """Compute the :class:`rankbook.Certificate` of weights w (d,), see
+        """Compute the :class:`rankbook.Certificate` of weights w (d,); see
         :func:`sparse_certificate`.
 
         Parameters

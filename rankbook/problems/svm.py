@@ -137,8 +137,8 @@ class LabelledProblem(Tabled, KernelMap):
     def tie_width(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Largest difference (p,) of two scores of a new example that counts as a tie.
 
-        It is TIE_TOL times |x| sum_i |coef_i| |x_i|, with lengths in feature space. This bounds the
-        terms of a score, and therefore the rounding error of their sum.
+        The width is TIE_TOL times |x| sum_i |coef_i| |x_i|, with lengths in feature space. This
+        product bounds the terms of a score, and therefore the rounding error of their sum.
         """
         X_new, sizes = as_matrix("X_new", X_new), np.ones(self.n_items)
         if self.kernel.name == "precomputed":
@@ -372,8 +372,8 @@ class MulticlassSVMProblem(LabelledProblem):
     def classify(self, coef: np.ndarray, X_new: ArrayLike) -> np.ndarray:
         """Predict labels (p,) of new examples (p, d).
 
-        The label is the class with the highest score. If several scores tie, it is the first of
-        their classes; see :meth:`tie_width`.
+        The label is the class with the highest score. If several scores tie, the label is the first
+        of the tied classes; see :meth:`tie_width`.
         """
         F = self.predict(coef, X_new)
         tied = F >= F.max(axis=1, keepdims=True) - self.tie_width(coef, X_new)[:, None]

@@ -390,7 +390,7 @@ def seconds_of_wide(solver, work, seconds):
 
     Items of this kind share few columns, so nearly every item is on the margin at small lambdas.
     "coordinate" then passes more often over the preferences. "newton" solves systems with an
-    unknown for each item; for few items it first factors them, see
+    unknown for each item; for few items it first factors them; see
     :func:`rankbook.solvers.newton.steps.in_span`. "interior" takes more steps if the queries have
     many levels, which are counted from the number of preferences. The rates were measured on hashed
     items.

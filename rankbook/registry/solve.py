@@ -171,7 +171,7 @@ def solve(
         Regularization parameter; 0 is the hard margin, if the solver supports it.
     solver, **options : str, type or instance, default "auto", and its options
         "auto" takes the solver with the shortest predicted time for a ranking SVM, and the only
-        suitable one for other problems, see :func:`rankbook.registry.choice.choose_solver`; "qp" is
+        suitable one for other problems; see :func:`rankbook.registry.choice.choose_solver`; "qp" is
         the independent reference. You can pass options with the name, ``solver=("path",
         dict(max_events=50))``.
     allow_plugins : bool, default False

@@ -45,7 +45,7 @@ class Solver:
         "smooth" stands for every loss whose sums contain its part of the dual, including the
         logistic loss and your own; see :class:`rankbook.problems.losses.Loss`.
     needs : tuple of str
-        Methods and attributes of a loss that the solver needs, see
+        Methods and attributes of a loss that the solver needs; see
         :class:`rankbook.problems.losses.Loss`. An attribute that is None or False counts as
         missing. The solver takes every loss that has all of them, as well as the losses named in
         `losses`, so a new loss needs no change of the solver. By default only the names count.

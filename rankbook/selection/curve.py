@@ -60,7 +60,7 @@ class ValidationCurve(Tabled):
         Ends of the intervals on which the curve is constant, decreasing. The first is infinity, the
         last is the lower end of the path's domain.
     values : ndarray of shape (s,)
-        ``values[j]`` holds for ``breaks[j + 1] < lam < breaks[j]``; neighbours differ.
+        ``values[j]`` holds for ``breaks[j + 1] < lam < breaks[j]``; adjacent values differ.
     scale : (float, float)
         Smallest and largest breakpoint of the path: the range of lambda.
     maximize : bool, default False
@@ -577,7 +577,7 @@ def validation_curve(
     metric : str, default "disagreement"
         "disagreement", "auc", "ndcg" (or ``"ndcg@10"``), "average_precision" (or "map") and
         "reciprocal_rank" (or "mrr") are the metrics of :mod:`rankbook.metrics`. "error" is the
-        error of two classes at the best cut for each lambda, see
+        error of two classes at the best cut for each lambda; see
         :func:`rankbook.metrics.best_cuts`. "log_loss" and "brier_score" are for paths of
         losses with probabilities. Disagreement, error, log loss and Brier score are minimized, the
         others maximized. For labels the only metric is the error of the predicted classes.

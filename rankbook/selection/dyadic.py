@@ -297,7 +297,7 @@ def dyadic_values(problem, lams, leave_out, cv="loo", random_state=None, solver=
     lams : array-like of shape (l,)
     leave_out : {"objects", "labels", "pairs", "both"}
     cv : "loo" or int
-        "loo" leaves out one at a time, see :func:`leave_out_scores`. A number is the number of
+        "loo" leaves out one at a time; see :func:`leave_out_scores`. A number is the number of
         folds.
     random_state : None, int, numpy Generator or RandomState
         Assigns the folds; None is seed 0.

@@ -33,7 +33,7 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
     by_item : bool
         Whether single items may be left out.
     random_state : None, int, numpy Generator or RandomState
-        Shuffles the folds if `cv` is a number, see :func:`rankbook.selection.folds.make_folds`.
+        Shuffles the folds if `cv` is a number; see :func:`rankbook.selection.folds.make_folds`.
 
     Raises
     ------

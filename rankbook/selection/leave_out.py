@@ -290,7 +290,7 @@ def leave_out_predictions(path, groups, lams, level=True):
     Raises
     ------
     ValueError
-        If a group cannot be left out, see :func:`rankbook.selection.leave_out.check_groups`, or a
+        If a group cannot be left out; see :func:`rankbook.selection.leave_out.check_groups`, or a
         lambda is too small for the rounding errors.
 
     Notes

@@ -20,7 +20,7 @@ from .leave_out import tie_share
 
 # %% ../../nbs/selection/leave_preference_out.ipynb #sl04
 class PreferenceRows(NamedTuple):
-    """Matrices of a path for leaving out preferences, see :func:`preference_rows`.
+    """Matrices of a path for leaving out preferences; see :func:`preference_rows`.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ def query_dcg(members, grade_starts, gains, above, tied, sums):
     gains : ndarray of floats
         The gain of each grade.
     above, tied : ndarrays of ints
-        Counts of all items, see :func:`count_changes`.
+        Counts of all items; see :func:`count_changes`.
     sums : ndarray of floats
         ``sums[p]`` is the sum of the first p discounts.
     """

@@ -177,7 +177,7 @@ def read_data(  # noqa: PLR0913 -- an option each
         Columns to leave out.
     learnt : sequence of str, optional
         "encode" and "impute": codes and fill values learnt from the training rows of the split with
-        `seed`, see :func:`rankbook.data.encoding.learn_encoding`. None if the command has no such
+        `seed`; see :func:`rankbook.data.encoding.learn_encoding`. None if the command has no such
         options.
     seed : int, default 0
 
@@ -260,7 +260,7 @@ def open_file_blocks(
     Parameters
     ----------
     data, files : list of str
-        DATA as given, and the files if there are several, see :func:`several_files`. Several files
+        DATA as given, and the files if there are several; see :func:`several_files`. Several files
         are read when they are needed; other data are one block.
     model : estimator or ScaledModel, optional
         Only the columns that it reads are features. Its columns of target, query ids and names are
@@ -270,7 +270,7 @@ def open_file_blocks(
         Whether scores y are read.
     drop : list of str
     learnt : sequence of str
-        "encode" and "impute": codes and fill values learnt from a file, see
+        "encode" and "impute": codes and fill values learnt from a file; see
         :func:`rankbook.data.encoding.learn_encoding`. A model has its own encoding.
     **columns
         The options target, qid, name, time and event.

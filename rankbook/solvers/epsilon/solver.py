@@ -335,7 +335,7 @@ class EpsilonSolver(Solver):
     any data, in practice about a tenth as often. Each call adds two products with K, O(m log m) for
     the gaps, and 8 (n + m) bytes to the path.
 
-    With a smooth loss the path keeps each solution over a range instead, see
+    With a smooth loss the path keeps each solution over a range instead; see
     :mod:`rankbook.paths.ranges`. This takes a few times as many calls, and 8 n or 8 d bytes each.
     """
 

@@ -41,7 +41,7 @@ class Iterate:
         The two parts of the gap: from smoothing (0 for the squared hinge), and from the gradient.
     gradient : ndarray of shape (d,)
     bands : tuple
-        The bands that give the curvature, see :class:`rankbook.preferences.sums.Sums`.
+        The bands that give the curvature; see :class:`rankbook.preferences.sums.Sums`.
     """
 
     w: np.ndarray
@@ -328,7 +328,7 @@ def take_step(problem, lam, point, p, diagonal, derivative):
 
 
 def newton_step(problem, lam, point, diagonal, derivative):
-    """The next point; None if no step makes progress, see :func:`take_step`.
+    """The next point; None if no step makes progress; see :func:`take_step`.
 
     The diagonal (d,) is an estimate of the diagonal of the step's matrix.
     """
@@ -468,7 +468,7 @@ def proximal_minimum(problem, lam, w, width, goal):
     Parameters
     ----------
     problem : RankSVMProblem
-        With the hinge and a linear kernel; its preferences are listed. With signs it must be wide,
+        With the hinge and a linear kernel; its preferences are listed. With signs it must be wide;
         see :func:`is_wide`.
     lam : float > 0
     w : ndarray of shape (d,)

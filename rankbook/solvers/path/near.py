@@ -224,9 +224,9 @@ def places(prefs):
 def list_sorted(s, lam, flat, per_length, per_delta, slack):  # noqa: PLR0913
     """Write the preferences that may be near their margin; return their number.
 
-    The distance from the margin is at most `flat` + length * per_length + |delta| * per_delta, see
+    The distance from the margin is at most `flat` + length * per_length + |delta| * per_delta; see
     :func:`keep_near`, with an upper bound on the length and a `slack` for the perturbation.
-    Preferences within a tree are omitted, see :func:`label_trees`. `s` has the arrays of
+    Preferences within a tree are omitted; see :func:`label_trees`. `s` has the arrays of
     :func:`places` and of the items.
     O(n + m'), plus the changes of order.
     """

@@ -36,7 +36,7 @@ class Continuation:
     chunk : int
         Events between two checkpoints.
     perturbation, seed
-        Perturbation of the margins, see :func:`rankbook.solvers.path.follower.start_active_set`.
+        Perturbation of the margins; see :func:`rankbook.solvers.path.follower.start_active_set`.
     """
 
     lam_min: float

@@ -270,7 +270,7 @@ class QPSolver(Solver):
         Equation (6), equation (8), or the cheaper of the two. Only the ranking SVM with the hinge
         has a dual form.
     backend : str, default "CLARABEL"
-        An installed cvxpy backend that takes quadratic programs, see :func:`qp_backends`; for the
+        An installed cvxpy backend that takes quadratic programs; see :func:`qp_backends`; for the
         logistic loss and Plackett-Luce one that has exponential cones, too.
     **settings
         Settings of the backend. Its tolerances are tightened by default, see ``TIGHT``.

@@ -105,7 +105,7 @@ class SubgradientSolver(Solver):
         """The solution at one lam > 0.
 
         ``info`` has updates, passes, converged, before_all (fewer steps than constraints), gap and
-        checks. Each block takes its own steps, and their weights are averaged, see
+        checks. Each block takes its own steps, and their weights are averaged; see
         :func:`rankbook.solvers.subgradient.steps.averaged_solution`.
         """
         lam = as_positive("lam", lam)
