@@ -73,7 +73,7 @@ class Block:
     X : array-like or sparse matrix of shape (n, d)
         Items, at least one. float32 and CSR are not converted.
     y : array-like of shape (n,)
-        Scores of the items; higher is preferred. Or survival times in a structured array as of
+        Scores of the items; higher is preferred. Or survival times in a structured array, as in
         scikit-survival, with strata as `qid`; see :meth:`rankbook.Preferences.from_survival`.
     qid : array-like of shape (n,), optional
         Query ids; by default the block is one query.

@@ -664,7 +664,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         Client of the cluster; by default the client that Dask would use, which is the newest unless
         ``dask.config`` names another scheduler.
     shuffle : bool, default False
-        Whether rows of queries that span partitions move to one of them.
+        Whether to move the rows of a query that spans several partitions to one of them.
     keep : bool, optional
         Whether blocks from files are read only once and stay on the workers. By default they stay
         if they and the numbers computed from them take at most 40% of the workers' memory limit.

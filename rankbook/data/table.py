@@ -1532,7 +1532,7 @@ def read_table(
         If the file is empty, has an unknown ending, or its content does not match the ending; if
         there is no such column (the error suggests the nearest name), no feature, a column that is
         not numeric (:class:`NotNumbers`), NaN or infinity, or a line that is not SVMlight text. The
-        error names the place.
+        error names the place in the file.
     MemoryError
         If an SVMlight file does not fit in memory.
 

@@ -859,8 +859,9 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
 
     Notes
     -----
-    A tie as two half wins varies less than a win. The covariance by "laplace" and `matched_lam` are
-    therefore multiplied by phi, equation (3) of the chapter :doc:`/problems/votes`.
+    A tie that counts as two half wins varies less than a win. The covariance by "laplace" and
+    `matched_lam` are therefore multiplied by phi, equation (3) of the chapter
+    :doc:`/problems/votes`.
 
     Scores are determined only up to a constant, so intervals refer to scores minus their mean over
     the items. The interval of a rank follows from decisions on the pairs of the item and all

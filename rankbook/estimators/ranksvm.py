@@ -282,7 +282,7 @@ class RankSVM(Ranker):
             Scores; higher is preferred. Or preferences between the rows of X, which scikit-learn's
             tools split together with X; preferences made from scores are replaced by their scores,
             query ids and item weights. Or a table with the columns winner and loser, as for
-            `preferences`. Or survival times in a structured array as of scikit-survival, with
+            `preferences`. Or survival times in a structured array, as in scikit-survival, with
             strata as `qid`; see :meth:`rankbook.Preferences.from_survival`. With the loss
             "plackett-luce", a field "entry" contains times of late entry; see
             :meth:`rankbook.Orders.from_survival`.

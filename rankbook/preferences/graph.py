@@ -640,7 +640,7 @@ class Preferences(Target):
         ----------
         orders : sequence of sequences, data frame or dict of columns
             Items of each order, best first, as row numbers or names; an order need not contain
-            every item. Tied items are a list, tuple or set within the order. They are not
+            every item. Tied items are a list, tuple or set within the order. Tied items are not
             compared, and `n_ties` counts their pairs. A table has a row for each item of each
             order.
         n_items : int, optional

@@ -605,14 +605,14 @@ def validation_curve(
     The cost is given in :func:`rankbook.selection.crossings.crossings`; on average it is lower than
     the cost of the path. NDCG costs O(n log n) more for each crossing in a query of n.
 
-    The log loss and the Brier score are :func:`rankbook.metrics.log_loss` and
-    :func:`rankbook.metrics.brier_score` for the function of each range. For loss="plackett-luce"
-    the log loss is minus the log-probability of a choice in `prefs_val`, averaged over all choices,
-    and `prefs_val` must be orders, or preferences of scores or survival times; the Brier score
-    refers to pairs. Above the first breakpoint both are computed on a grid of 41 lambdas. The cost
-    is one sum over the preferences for each range and each lambda of the grid. The default metric
-    is the disagreement for every loss. It depends only on the order, so it can choose a lambda
-    whose probabilities are far too extreme or too close to 1/2.
+    For the log loss and the Brier score, :func:`rankbook.metrics.log_loss` and
+    :func:`rankbook.metrics.brier_score` evaluate the function of each range. For
+    loss="plackett-luce" the log loss is minus the log-probability of a choice in `prefs_val`,
+    averaged over all choices, and `prefs_val` must be orders, or preferences of scores or survival
+    times; the Brier score refers to pairs. Above the first breakpoint both are computed on a grid
+    of 41 lambdas. The cost is one sum over the preferences for each range and each lambda of the
+    grid. The default metric is the disagreement for every loss. It depends only on the order, so it
+    can choose a lambda whose probabilities are far too extreme or too close to 1/2.
 
     Examples
     --------
