@@ -134,7 +134,7 @@ class Solver:
         return True
 
     def can_follow(self, problem: Any) -> bool | str:
-        """True, or a sentence that says why the solver has no path of a problem that it can solve."""
+        """True, or a sentence that says why the solver has no path for a problem it can solve."""
         return True
 
     def cost(self, problem: Any, lam: float | None) -> float | None:

@@ -234,7 +234,7 @@ def test_groups_of_the_sidebar_fold_and_open_by_keyboard(tab, address):
     sidebar.locator("nav summary", has_text="Models").focus()
     tab.keyboard.press("Enter")
     kernels = sidebar.locator("nav a", has_text="Kernels").first
-    assert kernels.is_visible() and kernels.get_attribute("data-number")
+    assert kernels.is_visible() and kernels.get_attribute("data-n")
     before = links.count()
     sidebar.locator("summary", has_text="Reference").click()
     assert before + 10 < links.count() < before + 40

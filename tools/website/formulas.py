@@ -12,7 +12,7 @@ FUNCTIONS = {"log": r"\log", "exp": r"\exp", "max": r"\max", "min": r"\min", "ln
 FUNCTIONS |= {"log2": r"\log_2", "sum": r"\sum", "prod": r"\prod", "mean": r"\operatorname{mean}"}
 WORDS = "margin coef better worse gap rounding gradient clip propensity dual nnz rank".split()
 PRODUCTS = "Aw Bz BXw BX JX Xw iy".split()  # of matrices and vectors of one letter
-NAMES = {"pair_lam": r"\lambda_{\text{pair}}", "l1_ratio": r"\text{l1\_ratio}"}
+NAMES = {"pair_lam": r"\lambda_{\text{pair}}", "l1_ratio": r"\mathrm{l1\_ratio}"}
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
 TOKEN = re.compile(
     r"\s*(\d+(?:\.\d+)?(?:e-?\d+)?|[A-Za-z]+\d?(?:_[A-Za-z0-9]+)*|\*\*|<=|>=|[-+*/^=<>|(),']|_\d|\.(?=[,)]))"
