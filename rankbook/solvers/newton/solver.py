@@ -73,7 +73,7 @@ class FactoredProblem(RankSVMProblem):
     def minimise(self, lam, tol, start=None, width=FIRST_WIDTH, **watch):
         """Kernel coefficients (n,), the width of the smoothed hinge, and the number of steps.
 
-        The method calls :func:`rankbook.solvers.newton.steps.minimize` and then takes one Newton
+        The method calls :func:`rankbook.solvers.newton.steps.minimise` and then takes one Newton
         step of full length. If this step increases the gap, the search first continues to a smaller
         gap.
         """
