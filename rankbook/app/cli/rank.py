@@ -81,8 +81,8 @@ Unit = opt.option(
 )
 Lam = opt.option(
     float,
-    "Precision of the normal prior of the scores. By default it matches the votes. The likelihood"
-    " is divided by phi, which is below 1 if ties count as half wins.",
+    "Precision of the normal prior of the scores. By default it is estimated from the votes. The"
+    " likelihood is divided by phi, which is below 1 if ties count as half wins.",
 )
 Simultaneous = opt.option(
     bool, "Make all intervals hold together at the confidence level.", "--simultaneous"
@@ -165,10 +165,10 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     you pass --ties.
 
     With --column home_advantage=yes the model adds an advantage to the score of the left side of a
-    vote, or the home side of a match, and prints it below the table. --column pair_features=length
-    adds an advantage in proportion to the column length. The command prints this advantage at the
-    root mean square of the column, for example length +0.759 per 300. The scores do not depend on
-    the unit of the column.
+    vote, or the home side of a match. --column pair_features=length adds an advantage in proportion
+    to the column length. The command prints advantages below the table, for a column at its root
+    mean square, for example length +0.759 per 300. The scores do not depend on the unit of the
+    column.
 
     For orders of three or more items (--form rankings or orders), the command fits the
     Plackett-Luce model: the next item is chosen among the remaining ones with probability
