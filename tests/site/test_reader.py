@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -172,3 +173,15 @@ def test_the_example_of_a_docstring_comes_before_its_parameters():
     heads = [line for line in lines if line.startswith((":P", ".."))]
     assert heads == [".. rubric:: Examples", ":Parameters:", ".. rubric:: Notes"]
     assert lines[3:6] == [".. rubric:: Examples", "", ">>> f(1)"]
+
+
+def test_the_menu_of_versions_lists_the_tags_of_git(tmp_path, monkeypatch):
+    git = ["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--allow-empty", "--message", "a"], check=True)
+    for tag in ("v0.2.0", "v0.10.0", "draft"):
+        subprocess.run([*git, "tag", tag], check=True)
+    monkeypatch.setattr(contents, "ROOT", tmp_path)
+    home = "https://example.org/a"
+    found = [(name, f"{home}/blob/v{name}/nbs/index.ipynb") for name in ("0.10.0", "0.2.0")]
+    assert contents.releases(home) == found
