@@ -31,7 +31,7 @@ def graded(queries, size, d, noise=1.0, seed=0):
 def optimum(problem, lam):
     """An upper bound on the minimum of the objective per preference, off by less than 1e-4.
 
-    It is the objective at the minimiser of a hinge smoothed over 1 %.
+    It is the objective at the minimiser of a hinge smoothed over 1%.
     """
     X, prefs, m = problem.X, problem.prefs, len(problem.prefs)
 

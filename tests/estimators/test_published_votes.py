@@ -27,7 +27,7 @@ def against(board, names, other):
 
 
 def deviations(table):
-    """Standard errors of a table with intervals of 95 %."""
+    """Standard errors of a table with intervals of 95%."""
     return (table["high"] - table["low"]) / 2 / norm.ppf(0.975)
 
 
