@@ -56,11 +56,11 @@ def starts(numbers):
 
 # %% ../../../nbs/solvers/ascent/steps.ipynb #bk005
 TILE = 128  # items of a tile, or those of one larger group
-KEPT = 1 << 30  # entries of tiles that are kept, 4 GiB
+KEPT = 1 << 30  # entries of tiles that are kept, and of the room for others, 4 GiB
 FEW = 200  # items whose mean is subtracted from the kernel, or that show how wide it is
-MOST = 1000  # tiles in a row, up to which they are as small as that
+MOST = 2000  # tiles in a row, up to which they are as small as that
 WIDE = 512  # columns that are computed at a time if tiles are not kept; they stay in a cache
-ROOM = 1 << 25  # entries of these columns that are stored during a visit, 128 MiB
+ROOM = 1 << 29  # entries of these columns that are stored during a visit, 2 GiB
 PIECE = 1 << 20  # entries of kept tiles that a thread computes at a time
 
 
@@ -124,7 +124,10 @@ class GroupTiles:
         row, column = np.triu_indices(T)
         by_diagonal = np.argsort(column - row, kind="stable")
         sizes, are_kept = widths[row] * widths[column], row == column
-        are_kept[by_diagonal] |= np.cumsum(sizes[by_diagonal]) <= most
+        wide = np.dtype(self.kind).itemsize // 4  # entries of the room are this much wider
+        room = min(ROOM, most // (2 * wide), int(widths.max() * widths.sum()))
+        room = room if sizes.sum() > most else 0
+        are_kept[by_diagonal] |= np.cumsum(sizes[by_diagonal]) <= most - room * wide
         ends = np.cumsum(sizes * are_kept)
         self.begin = np.full((T, T), -1)
         self.begin[row, column] = np.where(are_kept, ends - sizes, -1)
@@ -141,8 +144,7 @@ class GroupTiles:
 
         pieces = np.array_split(np.argwhere(self.begin >= 0), -(-ends[-1] // PIECE))
         in_threads(fill, pieces, self.seconds(ends[-1]))
-        most = 0 if self.are_kept else min(ROOM, int(widths.max()) * self.order.size)
-        self.room = np.empty(most, self.kind)
+        self.room = np.empty(room, self.kind)
 
     def seconds(self, entries):
         """Estimated time to compute so many entries; 0 if your function computes them."""
