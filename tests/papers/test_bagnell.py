@@ -1,6 +1,6 @@
 """What the lecture on learning by constraints claims, on random data.
 
-Also what the football guide says of its games.
+Also what the guide on predicting matches says of its games.
 """
 
 import json
@@ -220,23 +220,17 @@ def test_the_program_for_classes_nears_the_optimum_and_sums_to_zero(lecture, K):
 
 @pytest.fixture(scope="module")
 def football(data_dir, tmp_path_factory):
-    """What the guide defines before it learns, with the real games."""
+    """What the guide defines before it predicts, with the real games."""
     return defined_in(
-        "guides/football.ipynb",
+        "guides/predict_matches.ipynb",
         tmp_path_factory.mktemp("football"),
-        "import hashlib",
-        "def find_season(",
         "def read_season(",
-        "def make_season(",
         "FOLDER = os",
-        "teams = sorted(",
-        "def preferences(",
-        "before, after = preferences(",
-        "def learn(",
-        "LAM = ",
-        "history = {}",
         "def points(",
-        "def logistic(",
+        "def preferences(",
+        "curve = rb.validation_curve",
+        "def learn(",
+        "w_bt = fit(",
     )
 
 
@@ -260,33 +254,27 @@ def test_the_games_are_those_of_the_league(football):
 
 
 def test_the_points_are_those_of_the_final_tables(football):
-    points = dict(zip(football["teams"], np.round(football["points"](football["then"]))))
-    assert (
-        points["Manchester City"] == 100
-        and points["Manchester United"] == 81
-        and points["West Bromwich Albion"] == 31
+    then, now = (
+        dict(zip(football["teams"], np.round(38 * football["points"](football[season]))))
+        for season in ("then", "now")
     )
-    later = dict(zip(football["teams"], np.round(football["points"](football["now"]))))
-    assert (
-        later["Manchester City"] == 98
-        and later["Liverpool"] == 97
-        and later["Huddersfield Town"] == 16
-    )
+    assert then["Manchester City"] == 100 and then["Manchester United"] == 81
+    assert then["West Bromwich Albion"] == 31 and then["Fulham"] == 0
+    assert now["Manchester City"] == 98 and now["Liverpool"] == 97
+    assert now["Huddersfield Town"] == 16
 
 
 def test_winners_are_foretold_better_than_by_chance_and_than_by_the_home_team(football):
     X, K, before, after = (football[name] for name in ("X", "K", "before", "after"))
-    exact = rb.solve(
-        rb.RankSVMProblem(X, before, kernel="linear"), football["LAM"] * len(before), solver="qp"
+    lam = football["per_game"] * len(before)
+    exact = rb.solve(rb.RankSVMProblem(X, before, kernel="linear"), lam, solver="qp")
+    weights = dict(
+        exact=X.T @ exact.coef, online=football["online"].coef_, logistic=football["w_bt"]
     )
-    shares = {
-        "exact": 1 - rb.disagreement(after, exact.predict(X)),
-        "online": 1 - rb.disagreement(after, X @ football["online"].coef_),
-        "logistic": 1 - rb.disagreement(after, X @ football["logistic"](before, 0.3)),
-    }
     at_home = 1 - rb.disagreement(after, X[:, -1])
     assert at_home == pytest.approx(181 / 309)
-    for name, share in shares.items():
+    for name, w in weights.items():
+        share = 1 - rb.disagreement(after, X @ w)
         assert share > 0.5 + 3 * np.sqrt(0.25 / 309) and share > at_home + 0.05, name
     assert X.shape == (2 * K, K + 1)
 
@@ -302,77 +290,29 @@ def test_shuffled_results_teach_nothing(football):
             np.where(swap, before.better, before.worse),
             before.n_items,
         )
-        learner = rb.OnlineRankSVM(lam=football["LAM"], random_state=seed).partial_fit_pairs(
-            X[prefs.better], X[prefs.worse]
-        )
+        learner = rb.OnlineRankSVM(lam=football["per_game"], random_state=seed)
+        learner.partial_fit_pairs(X[prefs.better], X[prefs.worse])
         shares.append(1 - rb.disagreement(after, X @ learner.coef_))
     assert abs(np.mean(shares) - 0.5) < 4 * np.std(shares) / np.sqrt(20) and np.mean(shares) < 0.6
 
 
-def test_bradley_terry_is_that_of_the_textbook(football):
-    """Two candidates, 3 wins to 1: the difference of strengths is log 3 without regularization."""
-    prefs = rb.Preferences([0, 0, 0, 1], [1, 1, 1, 0], football["X"].shape[0])
-    w = football["logistic"](prefs, 1e8)
-    assert w[0] - w[1] == pytest.approx(np.log(3), rel=1e-3)
+def test_the_model_of_the_guide_is_that_of_scikit_learn(football):
+    """Each game enters twice, from both sides, with half the weight; lambda is 1 / C."""
+    from sklearn.linear_model import LogisticRegression
+
+    X, before = football["X"], football["before"]
+    d = X[before.better] - X[before.worse]
+    model = LogisticRegression(C=0.25, fit_intercept=False, tol=1e-10, max_iter=10_000)
+    model.fit(np.r_[d, -d], np.repeat([1, 0], len(d)))
+    ours = football["fit"](before, 2.0, loss="logistic")
+    assert np.allclose(ours, model.coef_[0], atol=1e-4)
 
 
-def test_a_missing_or_altered_file_is_refused(football, tmp_path):
-    with pytest.raises(
-        FileNotFoundError, match=r"football/epl_2018-19.eng.1.csv is not in RANKBOOK_DATA"
-    ):
-        football["find_season"]("2018-19", tmp_path)
-    (tmp_path / "football").mkdir()
-    (tmp_path / "football" / "epl_2018-19.eng.1.csv").write_text("Round,Date,Team 1,FT,Team 2\n")
-    with pytest.raises(ValueError, match="has sha256"):
-        football["find_season"]("2018-19", tmp_path)
-
-
-def test_a_made_up_season_has_every_game(football):
-    games = football["make_season"]({"A": 5.0, "B": 0.0, "C": -5.0}, np.random.default_rng(0))
-    assert sorted(zip(games.home, games.away)) == [
-        ("A", "B"),
-        ("A", "C"),
-        ("B", "A"),
-        ("B", "C"),
-        ("C", "A"),
-        ("C", "B"),
-    ]
-    assert (
-        games.date.is_monotonic_increasing
-        and games.goals[(games.home == "A") & (games.away == "C")].item() > 0
-    )
-
-
-# No regret
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("rule", ["constant", "root", "rate"])
-def test_the_regret_is_below_what_theory_allows(seed, rule, tmp_path):
-    names = defined_in(
-        "book/streams.ipynb",
-        tmp_path,
-        "import numpy",
-        "def regrets(",
-        "def best_in_hindsight(",
-    )
-    problem, lam = noisy(seed), 0.05
-    order = np.random.default_rng(seed).integers(0, problem.n_preferences, 400)
-    alpha = dict(
-        constant=lambda t: 0.2, root=lambda t: 0.5 / np.sqrt(t), rate=lambda t: 1 / (lam * t)
-    )[rule]
-    hindsight = names["best_in_hindsight"](problem, order, lam, (1, 7, 50, 400))
-    f_i, f_j = problem.X[problem.prefs.worse], problem.X[problem.prefs.better]
-    found, most = names["regrets"]((f_i - f_j)[order], lam, alpha, hindsight)
-    assert (found <= most + 1e-8).all()
-    w, paid = np.zeros(3), 0.0  # once more, round by round
-    term = lambda u, k: lam / 2 * u @ u + max(0, u @ (f_i[k] - f_j[k]) + 1)
-    for t, k in enumerate(order, 1):
-        paid += term(w, k)
-        G = lam * w + (f_i[k] - f_j[k] if w @ (f_i[k] - f_j[k]) > -1 else 0)
-        w = w - alpha(t) * G
-    best = lambda u: sum(term(u, k) for k in order)
-    assert np.isclose(found[-1], (paid - best(hindsight[400])) / 400, atol=1e-9)
-    rng = np.random.default_rng(seed)
-    near = [hindsight[400] + 0.01 * rng.normal(size=3) for _ in range(10)]
-    assert all(best(u) >= best(hindsight[400]) - 1e-6 for u in near)
+def test_without_the_data_the_guide_has_the_matches_that_come_with_the_package(
+    monkeypatch, tmp_path
+):
+    monkeypatch.delenv("RANKBOOK_DATA", raising=False)
+    needed = "def read_season(", "FOLDER = os", "def preferences("
+    names = defined_in("guides/predict_matches.ipynb", tmp_path, *needed)
+    assert not names["REAL"] and len(names["teams"]) == 8 and len(names["then"]) == 56
+    assert len(names["before"]) == (names["then"].goals != 0).sum() > 30
