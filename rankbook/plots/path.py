@@ -175,8 +175,9 @@ def plot_path(
         coefficients. The coefficients of the linear Rayleigh problem are weights, too.
     which : array-like of int, optional
         Indices of the preferences, coefficients or weights to draw; a matrix is numbered row by
-        row. By default up to six are drawn, chosen so that their values at the smallest lambda
-        drawn have evenly spread ranks.
+        row. Colours follow this order, so a curve has the same colour in the plots of two paths.
+        By default up to six are drawn, chosen so that their values at the smallest lambda drawn
+        have evenly spread ranks.
     ax : matplotlib Axes, default a new figure's
     n : int, default 300
         Curves are evaluated at n evenly spread lambdas and at the breakpoints (at most n of them,
@@ -253,9 +254,10 @@ def plot_path(
         colours = colormaps["viridis"](np.linspace(0, 0.92, count))
     # wider first, so that coinciding lines remain visible
     widths = np.linspace(2.4, 1.1, count) if few else np.full(count, 0.8)
-    lines = []
-    for j, colour, width in zip(np.argsort(-values[-1], kind="stable"), colours, widths):
-        lines += ax.plot(lams, values[:, j], color=colour, lw=width, label=labels[j])
+    order, lines = np.argsort(-values[-1], kind="stable"), []
+    hues = order if few and which is not None else range(count)
+    for j, hue, width in zip(order, hues, widths):
+        lines += ax.plot(lams, values[:, j], color=colours[hue], lw=width, label=labels[j])
     if few or (names is not None and count <= NAMED):
         # with explicit lines, because a name may begin with an underscore
         beside = dict(loc="upper left", bbox_to_anchor=(1.0, 1.0))

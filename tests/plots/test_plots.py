@@ -211,6 +211,16 @@ def test_coefficients_are_those_of_the_path(three):
         )
 
 
+def test_a_chosen_curve_has_the_colour_of_its_place_in_the_choice(three):
+    colours = [
+        {line.get_label(): line.get_color() for line in plots.plot_path(three, "coef", which).lines}
+        for which in ([0, 2], [2, 0], None)
+    ]
+    assert colours[0]["0"] == colours[1]["2"] != colours[0]["2"] == colours[1]["0"]
+    drawn = [line.get_color() for line in plots.plot_path(three, "coef").lines]
+    assert drawn == list(colours[2].values()) and drawn[0] == colours[0]["0"]
+
+
 def test_curves_come_in_the_order_in_which_they_end(three):
     ends = [line.get_ydata()[-1] for line in plots.plot_path(three, "coef").lines]
     assert ends == sorted(ends, reverse=True)
