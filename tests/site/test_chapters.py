@@ -20,7 +20,10 @@ APPENDICES = {"ralaivola2009_rivals", "zapien2009_claims"}  # of chapters on pap
 PAPERS = [p for p in sorted((ROOT / "nbs/papers").glob("*.ipynb")) if p.stem not in APPENDICES]
 OTHERS = [ROOT / "nbs/metrics/compare.ipynb", ROOT / "nbs/problems/certificate.ipynb"]
 LINES, FOLDED, EXERCISES = 30, 5, 3
-UNREVISED = {"plugins", "survival", "which"}  # chapters that do not keep to this yet
+UNREVISED = {  # do not keep to this yet
+    *("few_labels", "large_data", "new_users_new_items", "plugins", "survival", "which"),
+    *("reward_models", "three_ways_to_weight", "write_a_solver"),
+}
 PICTURE = {"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": "<svg/>"}}
 EXERCISE = re.compile(r"^(?:\*\*\d+\.\*\*|\d+\.) ", re.MULTILINE)
 
