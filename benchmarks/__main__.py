@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 from rankbook.base.validation import unknown_name
 
-from .report import as_csv, as_markdown, machine_facts, markdown_head, markdown_row
+from .report import as_csv, as_markdown, load, machine_facts, markdown_head, markdown_row
 
 NAMES = {
     "interior": "one lambda of a ranking SVM with a kernel, beside PIQP and Clarabel",
@@ -165,14 +165,21 @@ def run(names, scale, peers):
             yield name, row
 
 
+def command(arguments):
+    """The call as a list of words; programs that the user has built are named without a folder."""
+    words = [Path(word).name if Path(word).is_absolute() else word for word in arguments]
+    return ["python", "-m", "benchmarks", *words]
+
+
 def main(arguments=None):
     """Measure, print, write."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     options = parse(arguments)
     warnings.simplefilter("ignore")
     names = options.names or [name for name in NAMES if name not in ALONE]
     found = []
     with threadpool_limits(1):
-        facts = machine_facts()
+        facts = machine_facts(command(arguments))
         peers = dict(svm_rank=options.svm_rank, liblinear=options.liblinear, wheel=options.wheel)
         peers |= dict(solvers=options.solvers, out=options.out, repetitions=options.repetitions)
         for pair in run(names, options.scale, peers):
@@ -180,6 +187,7 @@ def main(arguments=None):
                 print(markdown_head(type(pair[1])))
             print(markdown_row(*pair), flush=True)
             found.append(pair)
+    facts["load"] += f" to {load()}"
     print(
         f"\n{type(found[0][1]).REMARK}\n",
         *(f"- {name}: {value}" for name, value in facts.items()),

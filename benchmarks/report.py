@@ -4,7 +4,9 @@ import csv
 import io
 import os
 import platform
+import shlex
 from dataclasses import astuple, fields
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -14,8 +16,8 @@ from .common import Row
 from .rivals import PINS, python_of, versions
 
 PACKAGES = (
-    "rankbook numpy scipy scikit-learn numba cvxpy clarabel piqp lightgbm xgboost pynndescent "
-    "lifelines scikit-survival"
+    "rankbook numpy scipy scikit-learn numba cvxpy cvxpy-base clarabel piqp lightgbm xgboost "
+    "pynndescent lifelines scikit-survival"
 ).split()
 HEADER = (
     "benchmark, what, items, ours (s), quality, peer, peer (s), ours / peer, peer's quality, note"
@@ -39,14 +41,25 @@ def processor():
     return platform.processor() or platform.machine()
 
 
-def machine_facts():
-    """What the figures depend on, as a dict of str."""
+def load():
+    """Processes that want a processor, the mean of the last minute, as text."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+def machine_facts(command):
+    """What the figures depend on as a dict of str: command, date, load, machine and versions.
+
+    Call it before the measurements with the words of the command, and add the load after them.
+    """
     blas = {
         f"{one['internal_api']} {one['version']}, threads: {one['num_threads']}"
         for one in threadpool_info()
         if one["user_api"] == "blas"
     }
     return {
+        "command": shlex.join(command),
+        "date": date.today().isoformat(),
+        "load": load(),
         "processor": processor(),
         "cores": str(os.cpu_count()),
         "BLAS": "; ".join(sorted(blas)),
@@ -116,13 +129,24 @@ def as_markdown(found, facts):
     return "\n".join(lines + [f"- {name}: {value}" for name, value in facts.items()]) + "\n"
 
 
+def head(facts):
+    """The facts as lines that begin with `#`, which readers of a table skip."""
+    return "".join(f"# {name}: {value}\n" for name, value in facts.items())
+
+
 def as_csv(found, facts):
-    """The same as CSV, the facts before it in lines that begin with `#`."""
+    """The same as CSV, after the head."""
     text = io.StringIO()
-    text.writelines(f"# {name}: {value}\n" for name, value in facts.items())
+    text.write(head(facts))
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["benchmark", *(field.name for field in fields(found[0][1]))])
     for benchmark, row in found:
         values = (f"{x:.4g}" if isinstance(x, float) else x for x in astuple(row))
         table.writerow([benchmark, *values])
     return text.getvalue()
+
+
+def write_frame(path, frame, facts, float_format=None):
+    """Write a data frame, after the head, to a file."""
+    text = frame.to_csv(index=False, float_format=float_format, lineterminator="\n")
+    Path(path).write_text(head(facts | {"load": f"{facts['load']} to {load()}"}) + text, "utf-8")

@@ -20,7 +20,11 @@ from sklearn.preprocessing import scale
 
 import rankbook as rb
 
-TABLE = Path(__file__).resolve().parents[1] / "nbs" / "guides" / "asking.csv"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+from benchmarks.report import machine_facts, write_frame  # noqa: E402
+
+TABLE = ROOT / "nbs" / "guides" / "asking.csv"
 POOL, START, BATCH, MOST, SEEDS = 150, 5, 5, 100, 20
 KEPT = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)  # numbers of questions that are written down
 DATA = ("progression", "auto", "cancer", "diabetes")
@@ -76,7 +80,7 @@ def errors(X, y, kernel, lam, way, seed, batch=BATCH):
 
 
 def main():
-    rows = []
+    rows, facts = [], machine_facts(["python", "tools/asking.py"])
     runs = [(*setting, way, BATCH) for setting in SETTINGS for way in WAYS]
     runs += [("progression", kernel, 1.0, "suggested", 1) for kernel in ("rbf", "linear")]
     for name, kernel, lam, way, batch in runs:
@@ -88,7 +92,7 @@ def main():
                 | {str(q): round(found[q], 4) for q in KEPT}
             )
         print(*rows[-1].values(), file=sys.stderr, flush=True)
-    pd.DataFrame(rows).to_csv(TABLE, index=False)
+    write_frame(TABLE, pd.DataFrame(rows), facts)
 
 
 if __name__ == "__main__":

@@ -16,20 +16,24 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import csv
 import sys
 import time
 from pathlib import Path
 
 import clarabel
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 import rankbook as rb
 from rankbook.preferences.sums import HINGE, block_sums
 from rankbook.solvers.newton.steps import minimise
 
-TARGET = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "newton" / "speed.csv"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+from benchmarks.report import machine_facts, write_frame  # noqa: E402
+
+TABLE = ROOT / "nbs" / "solvers" / "newton" / "speed.csv"
 
 
 def graded(n, d=50, size=100, levels=5, seed=0):
@@ -112,22 +116,26 @@ def bundle_gaps(problem, lam, tol, patience=300.0):
     return found
 
 
-if __name__ == "__main__":
+def main():
     problem = graded(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000)
+    rows, facts = [], machine_facts(["python", "tools/large_speed.py", *sys.argv[1:]])
     newton_gaps(graded(1000), 100.0, 1e-3)
-    with open(TARGET, "w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["method", "lam per preference", "seconds", "relative gap"])
-        for share in (1e-1, 1e-2, 1e-3, 1e-4):
-            for method, run in (("newton", newton_gaps), ("bundle", bundle_gaps)):
-                rows = run(problem, share * len(problem.prefs), 1e-4)
-                print(
-                    method,
-                    share,
-                    *(
-                        next((f"{s:.2f} s to {tol:g}" for s, gap in rows if gap <= tol), "-")
-                        for tol in (1e-2, 1e-3, 1e-4)
-                    ),
-                    len(rows),
-                )
-                table.writerows([method, share, f"{s:.3f}", f"{gap:.3g}"] for s, gap in rows)
+    for share in (1e-1, 1e-2, 1e-3, 1e-4):
+        for method, run in (("newton", newton_gaps), ("bundle", bundle_gaps)):
+            found = run(problem, share * len(problem.prefs), 1e-4)
+            print(
+                method,
+                share,
+                *(
+                    next((f"{s:.2f} s to {tol:g}" for s, gap in found if gap <= tol), "-")
+                    for tol in (1e-2, 1e-3, 1e-4)
+                ),
+                len(found),
+            )
+            rows += [(method, share, f"{s:.3f}", f"{gap:.3g}") for s, gap in found]
+    columns = ["method", "lam per preference", "seconds", "relative gap"]
+    write_frame(TABLE, pd.DataFrame(rows, columns=columns), facts)
+
+
+if __name__ == "__main__":
+    main()

@@ -21,6 +21,7 @@ import argparse
 import json
 import os
 import platform
+import sys
 import warnings
 from importlib.metadata import version
 from pathlib import Path
@@ -30,7 +31,11 @@ import pandas as pd
 
 import rankbook as rb
 
-PAPERS = Path(__file__).resolve().parents[1] / "nbs" / "papers"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+from benchmarks.report import machine_facts, write_frame  # noqa: E402
+
+PAPERS = ROOT / "nbs" / "papers"
 MARK = "# Shared with tools/paper_tables.py"
 PRINTED_SECONDS = {
     "mixture": "5.92 (0.41)",
@@ -65,6 +70,11 @@ def shared(paper):
         if cell["cell_type"] == "code" and source.startswith(MARK):
             exec(compile(source, f"{paper}.ipynb", "exec"), names)
     return names
+
+
+def write(name, table, facts, digits):
+    """Write a table of nbs/papers, with what made it in its head."""
+    write_frame(PAPERS / f"{name}.csv", pd.DataFrame(table), facts, f"%.{digits}g")
 
 
 def run_zapien2009(names):
@@ -117,41 +127,36 @@ def times(trials):
     return "\n".join(lines) + "\n"
 
 
-def make_dual():
+def make_dual(facts):
     """Time the path beside one solution, three trials of each data set and graph."""
     run_dual, rows = shared("zapien2009_claims")["run_dual"], []
     for name in PRINTED_SECONDS:
         for graph in ("star", "full"):
             rows += [run_dual(name, graph, trial) for trial in range(3)]
             print(f"{name}, {graph}: timed", flush=True)
-    pd.DataFrame(rows).to_csv(
-        PAPERS / "zapien2009_dual.csv", index=False, float_format="%.4g", lineterminator="\n"
-    )
+    write("zapien2009_dual", rows, facts, 4)
 
 
-def make_zapien2009():
+def make_zapien2009(facts):
     """Run, and write the three tables."""
     trials = run_zapien2009(shared("zapien2009"))
-    trials[COLUMNS].to_csv(
-        PAPERS / "zapien2009_trials.csv", index=False, float_format="%.8g", lineterminator="\n"
-    )
+    write("zapien2009_trials", trials[COLUMNS], facts, 8)
     (PAPERS / "zapien2009_times.txt").write_text(times(trials), encoding="utf-8")
-    make_dual()
+    make_dual(facts)
 
 
-def make_zapien2009_classes():
+def make_zapien2009_classes(facts):
     """Run every method for ordinal regression, and write the table."""
     names, rows = shared("zapien2009_claims"), []
     for data in names["DRAWS"]:
         for method in names["METHODS"]:
             rows += [names["run_trial"](data, trial, method) for trial in names["TRIALS"]]
             print(f"{data}, {method}: done", flush=True)
-    pd.DataFrame(rows).to_csv(
-        PAPERS / "zapien2009_classes.csv", index=False, float_format="%.6g", lineterminator="\n"
-    )
+    facts |= {name: version(name) for name in ("statsmodels", "mord")}
+    write("zapien2009_classes", rows, facts, 6)
 
 
-def make_tsivtsivadze():
+def make_tsivtsivadze(facts):
     """Run every trial of every method, and write the table."""
     names, rows = shared("tsivtsivadze"), []
     for data, (_, extras) in names["ITEMS"].items():
@@ -162,13 +167,11 @@ def make_tsivtsivadze():
                 for extra in extras
             ]
             print(f"{data}, trial {trial}: done", flush=True)
-    pd.DataFrame(rows).to_csv(
-        PAPERS / "tsivtsivadze_trials.csv", index=False, float_format="%.12g", lineterminator="\n"
-    )
-    make_basis(names)
+    write("tsivtsivadze_trials", rows, facts, 12)
+    make_basis(names, facts)
 
 
-def make_basis(names):
+def make_basis(names, facts):
     """Compare ways to choose the basis, and time training and one more lambda."""
     rows = []
     names["run_basis"]("auto", 0)  # compiles and imports; its times are not counted
@@ -177,15 +180,10 @@ def make_basis(names):
             rows += names["run_basis"](data, trial)
             print(f"{data}, trial {trial}: bases compared", flush=True)
     for name, table in (("basis", rows), ("costs", names["run_costs"]())):
-        pd.DataFrame(table).to_csv(
-            PAPERS / f"tsivtsivadze_{name}.csv",
-            index=False,
-            float_format="%.8g",
-            lineterminator="\n",
-        )
+        write(f"tsivtsivadze_{name}", table, facts, 8)
 
 
-def make_ralaivola2009():
+def make_ralaivola2009(facts):
     """Run every draw, and those with few labels; write both tables.
 
     Other rules for the pivots are run at p = 10 only.
@@ -204,15 +202,10 @@ def make_ralaivola2009():
     for draw in names["FEW_DRAWS"]:
         few += names["run_few"](draw)
     for name, table in (("trials", rows), ("few", few)):
-        pd.DataFrame(table).to_csv(
-            PAPERS / f"ralaivola2009_{name}.csv",
-            index=False,
-            float_format="%.8g",
-            lineterminator="\n",
-        )
+        write(f"ralaivola2009_{name}", table, facts, 8)
 
 
-def make_ralaivola2009_rivals():
+def make_ralaivola2009_rivals(facts):
     """Run every subspace and every rival; write both tables, with seconds of the processor.
 
     Principal directions depend on no draw, and are run once.
@@ -231,12 +224,7 @@ def make_ralaivola2009_rivals():
             rivals += names["run_rival"](data, draw)
             print(f"{data}, draw {draw}: done", flush=True)
     for name, table in (("subspaces", subspaces), ("rivals", rivals)):
-        pd.DataFrame(table).to_csv(
-            PAPERS / f"ralaivola2009_{name}.csv",
-            index=False,
-            float_format="%.8g",
-            lineterminator="\n",
-        )
+        write(f"ralaivola2009_{name}", table, facts, 8)
 
 
 MAKERS = {
@@ -254,8 +242,9 @@ def main(arguments=None):
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("paper", choices=sorted(MAKERS))
+    paper = parser.parse_args(arguments).paper
     try:
-        MAKERS[parser.parse_args(arguments).paper]()
+        MAKERS[paper](machine_facts(["python", "tools/paper_tables.py", paper]))
     except OSError as error:
         raise SystemExit(f"paper_tables: error: {error}") from None
 

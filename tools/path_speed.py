@@ -10,6 +10,7 @@ of preferences m, the mean size of the active set, the length of the neighbour l
 processor time of an event in microseconds. Times depend on the machine.
 """
 
+import sys
 import time
 from pathlib import Path
 
@@ -21,7 +22,11 @@ from rankbook.data.datasets import load, make_mixture
 from rankbook.paths.exact import End
 from rankbook.solvers.path.run import Continuation, begin, run_chunk
 
-TABLE = Path(__file__).resolve().parents[1] / "nbs" / "solvers" / "path" / "speed.csv"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+from benchmarks.report import machine_facts, write_frame  # noqa: E402
+
+TABLE = ROOT / "nbs" / "solvers" / "path" / "speed.csv"
 EVENTS = 4096  # of a segment
 
 
@@ -78,7 +83,7 @@ def main():
     warm = make_mixture(n_per_class=10, seed=0)
     for kernel in ("rbf", "linear"):  # compiles
         rb.solve_path(rb.RankSVMProblem(warm.X, rb.Preferences.from_scores(warm.y), kernel))
-    rows = []
+    rows, facts = [], machine_facts(["python", "tools/path_speed.py"])
     for name, problem in problems():
         problem.prefs.better, problem.lam_max
         new = list(segments(name, problem))
@@ -88,7 +93,7 @@ def main():
             f"{np.mean([r['microseconds'] for r in new] or [np.nan]):.1f} microseconds an event",
             flush=True,
         )
-    pd.DataFrame(rows).to_csv(TABLE, index=False)
+    write_frame(TABLE, pd.DataFrame(rows), facts)
 
 
 if __name__ == "__main__":
