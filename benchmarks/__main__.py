@@ -32,7 +32,15 @@ from threadpoolctl import threadpool_limits
 
 from rankbook.base.validation import unknown_name
 
-from .report import as_csv, as_markdown, load, machine_facts, markdown_head, markdown_row
+from .report import (
+    as_csv,
+    as_markdown,
+    load,
+    machine_facts,
+    markdown_head,
+    markdown_row,
+    read_facts,
+)
 
 NAMES = {
     "interior": "one lambda of a ranking SVM with a kernel, beside PIQP and Clarabel",
@@ -180,6 +188,9 @@ def main(arguments=None):
     found = []
     with threadpool_limits(1):
         facts = machine_facts(command(arguments))
+        if names == ["choice"] and options.out and options.out.exists():
+            old = read_facts(options.out)
+            facts["oldest rows"] = old.get("oldest rows", f"rankbook {old['rankbook']}")
         peers = dict(svm_rank=options.svm_rank, liblinear=options.liblinear, wheel=options.wheel)
         peers |= dict(solvers=options.solvers, out=options.out, repetitions=options.repetitions)
         for pair in run(names, options.scale, peers):

@@ -8,6 +8,7 @@ import shlex
 from dataclasses import astuple, fields
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
+from itertools import takewhile
 from pathlib import Path
 
 from threadpoolctl import threadpool_info
@@ -132,6 +133,13 @@ def as_markdown(found, facts):
 def head(facts):
     """The facts as lines that begin with `#`, which readers of a table skip."""
     return "".join(f"# {name}: {value}\n" for name, value in facts.items())
+
+
+def read_facts(path):
+    """The facts in the head of a table, as a dict of str; empty for a table without a head."""
+    with Path(path).open(encoding="utf-8") as file:
+        lines = [line[2:].rstrip("\n") for line in takewhile(lambda x: x.startswith("# "), file)]
+    return dict(line.split(": ", 1) for line in lines)
 
 
 def as_csv(found, facts):

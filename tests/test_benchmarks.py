@@ -312,6 +312,9 @@ def test_auto_is_compared_with_all_that_can_solve(tmp_path, capsys):
     before = pd.read_csv(table, comment="#")
     run("choice", "--tiny", "--out", str(table), "--solver", "interior")
     after = pd.read_csv(table, comment="#")
+    facts = part("report").read_facts(table)
+    assert facts["oldest rows"] == f"rankbook {facts['rankbook']}"
+    assert facts["command"].endswith("costs.csv --solver interior")
     key = ["kernel", "loss", "storage", "share", "solver"]
     kept = lambda found: found[~found.solver.isin(["interior", "auto"])].set_index(key).sort_index()
     assert kept(before).equals(kept(after)) and set(before.solver) == set(after.solver)

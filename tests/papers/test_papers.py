@@ -35,7 +35,7 @@ def names(tool):
 
 @pytest.fixture(scope="module")
 def trials():
-    return pd.read_csv(PAPERS / "zapien2009_trials.csv")
+    return pd.read_csv(PAPERS / "zapien2009_trials.csv", comment="#")
 
 
 def check_row(trials, new):
@@ -107,7 +107,7 @@ def test_the_times_belong_to_the_trials(trials):
 
 
 def test_the_times_of_one_solution_are_in_step_with_the_code(tool):
-    stored = pd.read_csv(PAPERS / "zapien2009_dual.csv")
+    stored = pd.read_csv(PAPERS / "zapien2009_dual.csv", comment="#")
     expected = [
         (name, graph, trial) for name in DATA for graph in ("star", "full") for trial in range(3)
     ]
@@ -127,7 +127,7 @@ def sparse_names(tool):
 
 @pytest.fixture(scope="module")
 def sparse_trials():
-    return pd.read_csv(PAPERS / "tsivtsivadze_trials.csv")
+    return pd.read_csv(PAPERS / "tsivtsivadze_trials.csv", comment="#")
 
 
 def test_the_sparse_table_is_whole(sparse_trials, sparse_names):
@@ -162,7 +162,7 @@ def test_the_sparse_table_is_in_step_with_the_code(
 
 @pytest.fixture(scope="module")
 def bases():
-    return pd.read_csv(PAPERS / "tsivtsivadze_basis.csv")
+    return pd.read_csv(PAPERS / "tsivtsivadze_basis.csv", comment="#")
 
 
 def test_the_table_of_bases_is_whole(bases, sparse_names):
@@ -217,12 +217,12 @@ def rayleigh_names(tool):
 
 @pytest.fixture(scope="module")
 def rayleigh_trials():
-    return pd.read_csv(PAPERS / "ralaivola2009_trials.csv")
+    return pd.read_csv(PAPERS / "ralaivola2009_trials.csv", comment="#")
 
 
 @pytest.fixture(scope="module")
 def few_trials():
-    return pd.read_csv(PAPERS / "ralaivola2009_few.csv")
+    return pd.read_csv(PAPERS / "ralaivola2009_few.csv", comment="#")
 
 
 def check_draws(trials, rows):
@@ -399,7 +399,7 @@ def rival_names(tool):
 
 def test_the_tables_of_directions_and_rivals_are_whole(rival_names):
     names = rival_names
-    directions = pd.read_csv(PAPERS / "ralaivola2009_subspaces.csv")
+    directions = pd.read_csv(PAPERS / "ralaivola2009_subspaces.csv", comment="#")
     assert list(directions[SUBSPACE].itertuples(index=False, name=None)) == [
         (rule, draw, p, task)
         for rule in names["SUB_RULES"]
@@ -407,7 +407,7 @@ def test_the_tables_of_directions_and_rivals_are_whole(rival_names):
         for p in names["SUB_SIZES"]
         for task in names["SUB_TASKS"]
     ]
-    rivals = pd.read_csv(PAPERS / "ralaivola2009_rivals.csv")
+    rivals = pd.read_csv(PAPERS / "ralaivola2009_rivals.csv", comment="#")
     methods = list(dict.fromkeys(rivals.method))
     assert len(methods) == 5 and rivals.test.between(0, 1).all()
     assert list(rivals[RIVAL].itertuples(index=False, name=None)) == [
@@ -424,6 +424,6 @@ def test_directions_and_rivals_are_in_step_with_the_code(rival_names, data_dir):
         (rival_names["run_subspace"]("random", 7, 50), SUBSPACE, "subspaces"),
         (rival_names["run_rival"]("wine", 4, (20,)), RIVAL, "rivals"),
     ):
-        stored = pd.read_csv(PAPERS / f"ralaivola2009_{name}.csv").set_index(keys).test
+        stored = pd.read_csv(PAPERS / f"ralaivola2009_{name}.csv", comment="#").set_index(keys).test
         for row in new:
             assert np.isclose(row["test"], stored[tuple(row[key] for key in keys)], atol=1e-4)

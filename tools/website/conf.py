@@ -32,6 +32,7 @@ nb_custom_formats = {
     ".ipynb": ["website.reader.read", {"repository": f"{_home}/blob/{_branch}"}, False]
 }
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # text that a cell computes, as other text
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 4
 myst_dmath_double_inline = True
