@@ -15,6 +15,7 @@ import venv
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 import platformdirs
@@ -45,16 +46,20 @@ def python_of(name):
 
 
 def install(name):
-    """Make the environment of a rival anew."""
+    """Make the environment of a rival anew; after an error it is removed."""
     run = lambda *command: subprocess.run([*map(str, command)], check=True)
     python = python_of(name)
-    venv.create(python.parents[1], clear=True, with_pip=True)
     pip = python, "-m", "pip", "install", "--quiet"
-    run(*pip, *PINS[name])
-    if name == "rlscore":  # the release on PyPI does not build
-        with TemporaryDirectory() as folder:
-            run(sys.executable, ROOT / "tools" / "build_rlscore.py", folder)
-            run(*pip, "--no-deps", *Path(folder).glob("rlscore-*.whl"))
+    try:
+        venv.create(python.parents[1], clear=True, with_pip=True)
+        run(*pip, *PINS[name])
+        if name == "rlscore":  # the release on PyPI does not build
+            with TemporaryDirectory() as folder:
+                run(sys.executable, ROOT / "tools" / "build_rlscore.py", folder)
+                run(*pip, "--no-deps", *Path(folder).glob("rlscore-*.whl"))
+    except BaseException:
+        rmtree(python.parents[1], ignore_errors=True)
+        raise
 
 
 @lru_cache

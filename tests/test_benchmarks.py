@@ -161,6 +161,16 @@ class TestRivals:
         with pytest.raises(SystemExit, match="NAME is 'nobody'. Pass one of: arena-rank, celer"):
             rivals.main(["nobody"])
 
+    def test_an_environment_without_its_package_is_removed(self, monkeypatch, tmp_path):
+        """One that is left would be taken for an installed rival."""
+        rivals, python = part("rivals"), tmp_path / "skglm" / "bin" / "python"
+        monkeypatch.setattr(rivals, "python_of", lambda name: python)
+        created = lambda folder, **options: (folder / "bin").mkdir(parents=True)
+        monkeypatch.setattr(rivals.venv, "create", created)
+        with pytest.raises(OSError, match="python"):
+            rivals.install("skglm")
+        assert list(tmp_path.iterdir()) == []
+
 
 @pytest.fixture(scope="module")
 def judged(root):
