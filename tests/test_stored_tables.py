@@ -18,7 +18,6 @@ OLD = {
     "book/billion_preferences.csv": IDLE,
     "book/coverage.csv": "takes an hour",
     "book/order_intervals.csv": "takes ten minutes on an idle machine",
-    "book/survival.csv": IDLE,
     "book/which.csv": "its budgets are seconds of an idle machine",
     "guides/asking.csv": "takes ten minutes on an idle machine",
     "guides/benchmarks.csv": IDLE,
