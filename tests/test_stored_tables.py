@@ -35,7 +35,7 @@ OLD = {
     "papers/zapien2009_dual.csv": IDLE,
     "papers/zapien2009_trials.csv": IDLE,
     "registry/costs.csv": IDLE,
-    "registry/other_costs.csv": IDLE,
+    "registry/other_costs.csv": "is of this version, but does not state its command",
     "solvers/newton/speed.csv": IDLE,
     "solvers/path/speed.csv": IDLE,
 }
