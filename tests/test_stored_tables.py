@@ -20,7 +20,6 @@ OLD = {
     "book/order_intervals.csv": "takes ten minutes on an idle machine",
     "book/which.csv": "its budgets are seconds of an idle machine",
     "guides/asking.csv": "takes ten minutes on an idle machine",
-    "guides/benchmarks.csv": IDLE,
     "guides/click_rules.csv": "takes 15 minutes on an idle machine",
     "guides/clicks.csv": "takes 20 minutes on an idle machine",
     "guides/large.csv": IDLE,
