@@ -5,6 +5,7 @@ head, or name it in OLD with the reason why it was not.
 """
 
 import configparser
+import importlib.util
 import re
 from pathlib import Path
 
@@ -31,8 +32,6 @@ OLD = {
     "papers/tsivtsivadze_basis.csv": IDLE,
     "papers/tsivtsivadze_costs.csv": IDLE,
     "papers/tsivtsivadze_trials.csv": IDLE,
-    "papers/zapien2009_dual.csv": IDLE,
-    "papers/zapien2009_trials.csv": IDLE,
     "registry/costs.csv": IDLE,
     "registry/other_costs.csv": "is of this version, but does not state its command",
     "solvers/newton/speed.csv": IDLE,
@@ -106,3 +105,24 @@ def test_a_table_states_no_folder_of_the_machine():
 def test_contributing_names_the_command_of_each_table():
     guide = (NBS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert [name for name in TABLES if f"`nbs/{name}`" not in guide] == []
+
+
+def script(name):
+    """A script of tools/ as a module."""
+    path = NBS.parent / "tools" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_scripts_of_the_speed_tables_run(monkeypatch):
+    large, path = script("large_speed"), script("path_speed")
+    problem = large.graded(1000)
+    for run in (large.newton_gaps, large.bundle_gaps):
+        assert 0 <= run(problem, 0.1 * len(problem.prefs), 1e-2)[-1][1] <= 1e-2
+    monkeypatch.setattr(path, "EVENTS", 100)
+    name, small = next(path.problems())
+    rows = list(path.segments(name, small))
+    assert len(rows) > 3 and all(row["m"] == 625 and row["free"] > 0 for row in rows)
+    assert all(a["lam"] > b["lam"] for a, b in zip(rows, rows[1:]))

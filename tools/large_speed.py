@@ -26,7 +26,7 @@ import pandas as pd
 from scipy import sparse
 
 import rankbook as rb
-from rankbook.preferences.sums import HINGE, block_sums
+from rankbook.preferences.sums import HINGE
 from rankbook.solvers.newton.steps import minimise
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,7 +83,8 @@ def smallest_of_planes(G, b, lam):
 def along(problem, lam, w, p, f, q):
     """The minimum over t >= 0 of the objective at w + t p, by bisection on its slope."""
     slope = lambda t: (
-        lam * float((w + t * p) @ p) - float(problem.summed.evaluate(f + t * q, HINGE).pull @ q)
+        lam * float((w + t * p) @ p)
+        - float(problem.summed.evaluate(f + t * q, HINGE).score_gradient @ q)
     )
     low, high = 0.0, 1.0
     while slope(high) < 0:
@@ -99,7 +100,8 @@ def bundle_gaps(problem, lam, tol, patience=300.0):
     start, found, X = time.process_time(), [], problem.X
     best, planes, offsets, at = np.zeros(X.shape[1]), [], [], np.zeros(X.shape[1])
     while time.process_time() - start < patience:
-        sums, pulled = block_sums(X, problem.summed, at, HINGE)
+        sums = problem.summed.evaluate(X @ at, HINGE)
+        pulled = X.T @ sums.score_gradient
         planes.append(-pulled)
         offsets.append(sums.loss + pulled @ at)
         G = np.array(planes)
