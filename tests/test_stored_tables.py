@@ -35,7 +35,6 @@ OLD = {
     "registry/costs.csv": IDLE,
     "registry/other_costs.csv": "is of this version, but does not state its command",
     "solvers/newton/speed.csv": IDLE,
-    "solvers/path/speed.csv": IDLE,
 }
 # What the head of a table states; other packages stand beside these.
 FACTS = ["command", "date", "load", "processor", "cores", "BLAS", "system", "Python", "rankbook"]
