@@ -878,7 +878,7 @@ PREFERENCES = [
 
 OF_SCORES = dict.fromkeys(("ndcg", "average_precision", "err", "reciprocal_rank"), {})
 OF_SCORES |= dict.fromkeys(("kendall_tau", "pair_accuracy", "auc", "disagreement"), {})
-OF_SCORES |= dict.fromkeys(("rank_biased_precision", "rank_biased_overlap", "bpref"), {})
+OF_SCORES |= dict.fromkeys(("rank_biased_precision", "rank_biased_overlap", "bpref", "infap"), {})
 OF_SCORES |= dict.fromkeys(("precision_at_k", "recall_at_k", "hit_rate_at_k"), {"k": 2})
 
 

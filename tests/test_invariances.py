@@ -892,6 +892,7 @@ METRICS = {
     "rank_biased_precision": of_metric("rank_biased_precision", "grades"),
     "rank_biased_overlap": of_metric("rank_biased_overlap", "grades"),
     "bpref": of_metric("bpref", "grades"),
+    "infap": of_metric("infap", "grades"),
     "reciprocal_rank": of_metric("reciprocal_rank", "grades", k=3),
     "ndcg": of_metric("ndcg", k=3),
     "ndcg, linear": of_metric("ndcg", gain="linear"),

@@ -183,7 +183,7 @@ CALLS = {  # each with its arguments, all of which have an entry for each item
 }
 for name in """disagreement pair_accuracy kendall_tau ndcg average_precision reciprocal_rank
         precision_at_k recall_at_k hit_rate_at_k rank_biased_precision rank_biased_overlap err bpref
-        brier_score log_loss reliability""".split():
+        infap brier_score log_loss reliability""".split():
     if hasattr(metrics, name):
         options = dict(k=2) if name.endswith("_at_k") else {}
         call = lambda metric=getattr(metrics, name), more=options, **given: metric(**given, **more)

@@ -101,7 +101,7 @@ TAKES = {
     "dual": {"minuses"},
     "seed": {"zero"},
     "random_state": {"zero"},
-    "n_jobs": {"minus"},
+    **dict.fromkeys(["n_jobs", "unpooled"], {"minus"}),
     "unlabelled": {"minus", "nan"},
     "lam_min_ratio": {"none", "tiny"},
     "l1_ratio": {"tiny"},
@@ -525,8 +525,9 @@ CALLS = {
     **{
         f"metrics.{name}": calls(getattr(metrics, name), y_true=LABELS, y_score=Y)
         for name in (
-            "auc", "average_precision", "bpref", "disagreement", "err", "kendall_tau", "ndcg",
-            "pair_accuracy", "rank_biased_overlap", "rank_biased_precision", "reciprocal_rank",
+            "auc", "average_precision", "bpref", "disagreement", "err", "infap", "kendall_tau",
+            "ndcg", "pair_accuracy", "rank_biased_overlap", "rank_biased_precision",
+            "reciprocal_rank",
         )
     },
     **{

@@ -10,7 +10,6 @@ from .concordance_intervals import (
 from .cuts import best_cuts
 from .graded import (
     average_precision,
-    bpref,
     err,
     hit_rate_at_k,
     ndcg,
@@ -20,6 +19,7 @@ from .graded import (
     recall_at_k,
     reciprocal_rank,
 )
+from .incomplete import bpref, infap
 from .models import over_blocks
 from .pairs import auc, disagreement, kendall_tau, pair_accuracy
 from .probabilities import Reliability, brier_score, log_loss, reliability
@@ -47,6 +47,7 @@ __all__ = [
     "auc",
     "average_precision",
     "best_cuts",
+    "bpref",
     "brier_score",
     "by_query",
     "compare",
@@ -57,6 +58,7 @@ __all__ = [
     "dynamic_auc",
     "err",
     "hit_rate_at_k",
+    "infap",
     "interval",
     "kendall_tau",
     "log_loss",
@@ -64,7 +66,6 @@ __all__ = [
     "over_blocks",
     "pair_accuracy",
     "precision_at_k",
-    "bpref",
     "rank_biased_overlap",
     "rank_biased_precision",
     "recall_at_k",

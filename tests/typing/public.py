@@ -78,6 +78,7 @@ share += rb.metrics.err(y, X[:, 0], k=3, max_grade=4) + rb.metrics.kendall_tau(y
 share += rb.metrics.precision_at_k(y, X[:, 0], k=3) + rb.metrics.recall_at_k(y, X[:, 0], qid, k=3)
 share += rb.metrics.hit_rate_at_k(y, X[:, 0], k=3) + rb.metrics.rank_biased_precision(y, rows[0])
 share += rb.metrics.bpref(y, X[:, 0], qid, weight, empty=1)
+share += rb.metrics.infap(y, X[:, 0], qid, weight, unpooled=-2, empty=1)
 share += rb.metrics.rank_biased_overlap(y, X[:, 0], qid, weight, k=3, p=0.5, empty=1)
 share += rb.metrics.ndcg(y, X[:, 0], gain="linear", empty=1)
 share += rb.metrics.ndcg(prefs, X[:, 0]) + rb.metrics.pair_accuracy(prefs, X[:, 0])
