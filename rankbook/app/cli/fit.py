@@ -177,7 +177,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         raise ArgumentError(
             f"--report is {str(report_file)!r} and DATA is several files", "one file"
         )
-    asked = asked_preferences(data, preferences, **vars(records), loss=loss)
+    asked = asked_preferences(data, preferences, **vars(records), loss=loss, name=roles.name)
     options = vars(kernel) | dict(loss=loss, penalty=penalty, graph=graph)
     options |= dict(query_weight=query_weight, solver=solver)
     names = [Path(each).name for each in data]

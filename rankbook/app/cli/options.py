@@ -67,7 +67,12 @@ Test = option(
     metavar="FILE",
     callback=file_of,
 )
-Name = option(str, "Column with the names of the items.", metavar="COLUMN")
+Name = option(
+    str,
+    "Column with the names of the items; for clicks also QUERY,ITEM, the two columns whose pairs"
+    " name the items.",
+    metavar="COLUMN",
+)
 Events = option(
     str,
     "File of preferences between the items of DATA. Replaces --target.",

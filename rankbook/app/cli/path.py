@@ -70,7 +70,7 @@ def path(  # noqa: PLR0913 -- an option of the command each
     check_report(report_file, data, output, save, preferences, *files.values())
     refuse_two(as_json, output)
     with spoken_warnings() as notes:
-        asked = asked_preferences([data], preferences, **vars(records))
+        asked = asked_preferences([data], preferences, **vars(records), name=roles.name)
         columns = vars(roles) | dict(drop=parse_names(roles.drop))
         items, _ = read_parts_of(data, files, asked, **columns)
         gamma = parse_gammas(kernel.gamma, one=True)

@@ -288,7 +288,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
 
     metric = parse_names(metric) or None
     check_report(report_file, ranking, *data, preferences)
-    asked = asked_preferences(data, preferences, **vars(records))
+    asked = asked_preferences(data, preferences, **vars(records), name=roles.name)
     with spoken_warnings(queries=asked is None) as notes:
         files, columns = several_files(data), dict(vars(roles))
         if report_file is not None and files is not None:
@@ -405,7 +405,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     from rankbook.metrics.models import block_scores
     from rankbook.preferences.orders import survival_target
 
-    asked = asked_preferences([data], preferences, **vars(records))
+    asked = asked_preferences([data], preferences, **vars(records), name=name)
     check_report(report_file, a, b, data, preferences)
     if data == "-":
         raise ArgumentError(

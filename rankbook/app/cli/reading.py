@@ -244,6 +244,42 @@ def read_data(  # noqa: PLR0913 -- an option each
     return load(source)
 
 
+def pair_of(name, columns):
+    """Return the two columns of ``--name QUERY,ITEM`` that are among `columns`; else None."""
+    both = name.split(",")
+    return both if len(both) == 2 and set(both) <= set(columns) else None
+
+
+def with_pair_names(reader, name):
+    """Add a column `name`, such as "query,item", that joins the texts of its two columns."""
+    both = None if name is None or name in reader.columns else pair_of(name, reader.columns)
+    if both is None:
+        return reader
+
+    class PairReader:
+        columns, text = [*reader.columns, name], reader.text
+
+        def read(self, names=(), columns=None, **more):
+            from rankbook.data.table import require_ids, row_names
+
+            split = lambda given: list(
+                dict.fromkeys(c for each in given for c in (both if each == name else [each]))
+            )
+            columns = None if columns is None else split(columns)
+            frame = reader.read(split(names), columns, **more)
+            for column in both:
+                require_ids(reader.source, frame[column], what="name")
+            query, item = (row_names(reader.source, frame[c]).astype(str) for c in both)
+            if found := [each for each in query if "," in each]:
+                raise ArgumentError(
+                    f"{reader.source} has the query {str(found[0])!r} in column {both[0]!r}",
+                    "queries without a comma, which --name QUERY,ITEM puts between the two names",
+                )
+            return frame.assign(**{name: [f"{q},{i}" for q, i in zip(query, item)]})
+
+    return PairReader()
+
+
 def open_file_blocks(
     data,
     files=None,
@@ -315,6 +351,8 @@ def open_file_blocks(
                 )
             )
         more = dict(features=features, drop=drop, of_model=features is not None)
+        if known.get("name") not in (None, "none") and (both := pair_of(known["name"], names)):
+            more["drop"] = [*drop, *both]
         roles = find_roles(table, names, **known, **more, needs_target=needs_target)
         roles = replace(roles, encoding=getattr(model, "encoding", None))
         return roles if scored else replace(roles, target=None, **dict.fromkeys(SURVIVAL))
@@ -328,7 +366,7 @@ def open_file_blocks(
     if source == "-" or (source not in NAMES and Path(source).exists()):
         check_file("DATA", source)
         table = Source(source)
-        reader = FrameReader(table)
+        reader = with_pair_names(FrameReader(table), columns.get("name") or about.get("name"))
         roles = roles_of(table, reader.columns)
         if not learnt:
             frame = reader.read(roles.names, texts=roles.texts)
@@ -435,7 +473,7 @@ def parse_columns(texts):
     return columns
 
 
-def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
+def asked_preferences(data, file, *, form, column, ties, loss=None, name=None, **named):
     """Return arguments of :func:`rankbook.read_preferences`, or None without --preferences.
 
     With the loss "plackett-luce" they are arguments of :func:`rankbook.read_orders`, and the loss.
@@ -448,6 +486,8 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
         Value of --preferences.
     loss : str, optional
         "plackett-luce" reads orders.
+    name : str, optional
+        Value of --name. Two columns with a comma between are the query and the item of clicks.
     form, column, ties, **named
         Values of related options; `named` contains winner, loser and weight.
 
@@ -469,6 +509,8 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
     if file == "-" and "-" in data:
         raise ArgumentError("DATA and --preferences are both '-', standard input", "one of them")
     columns = parse_columns(column)
+    if name is not None and "," in name and form in (None, "clicks"):
+        columns.setdefault("query", name.split(",")[0])
     for name, value in named.items():
         if columns.setdefault(name, value) != value:
             raise ArgumentError(
@@ -495,12 +537,6 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, **named):
             columns[name] = columns[name].split(",")
     if "," in columns.get("item", ""):
         columns["item"] = columns["item"].split(",")
-    if form == "clicks" and "query" in columns:
-        raise ArgumentError(
-            f"--column is query={columns['query']}",
-            "items with a name in one column",
-            "Join the query and the item in both files.",
-        )
     if form == "clicks" and "rule" in columns:
         from rankbook.base.validation import as_choice
         from rankbook.preferences.events import RULES
@@ -573,7 +609,7 @@ def preferences_between(asked, n, names=None, group=None):
     import pandas as pd
 
     from rankbook.data.records import OF_ORDERS, read_records
-    from rankbook.data.table import Source
+    from rankbook.data.table import Source, row_names
     from rankbook.preferences.graph import Preferences
     from rankbook.preferences.orders import Orders
 
@@ -581,6 +617,14 @@ def preferences_between(asked, n, names=None, group=None):
     if group is not None and ("loss" in asked or asked["form"] == "orders"):
         raise group_beside_orders(group)
     rows = np.arange(n) if names is None else np.asarray(names)
+    if pairs := asked.get("form") in (None, "clicks") and "query" in asked:
+        rows = pd.Series([tuple(str(each).split(",", 1)) for each in rows], dtype=object)
+        if any(len(each) == 1 for each in rows):
+            raise ArgumentError(
+                f"query is {asked['query']!r}, and the items have no names of queries",
+                "--name QUERY,ITEM with the two columns of DATA",
+            )
+        rows = rows.to_numpy()
     if (again := pd.Series(rows).duplicated().to_numpy()).any():
         second, names = int(again.argmax()), rows.tolist()
         raise ArgumentError(
@@ -595,6 +639,10 @@ def preferences_between(asked, n, names=None, group=None):
         with advice_on_form():
             more = [] if group is None else [group]
             records = read_records(kind, Source(asked["path"]), asked["form"], columns, more)
+            if pairs:  # numbers of Parquet are text in the names of DATA
+                both = [records.roles[role] for role in ("query", "item")]
+                text = {c: row_names(records.source, records.frame[c]).astype(str) for c in both}
+                records.frame = records.frame.assign(**text)
         return records.make(rows) if group is None else records.make_grouped(group, rows)
     except ArgumentError as error:
         if error.argument == "columns":

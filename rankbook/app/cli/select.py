@@ -160,7 +160,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
         of_solver = parse_options(solver_option, "--solver-option")
         options |= dict(solver=(solver, of_solver) if of_solver else solver)
         options |= dict(gamma=parse_gammas(kernel.gamma))
-        asked = asked_preferences([data], preferences, **vars(records), loss=loss)
+        asked = asked_preferences([data], preferences, **vars(records), loss=loss, name=roles.name)
         compares = asked is not None or roles.time is not None
         by_folds = compares and validation is None
         taken = (("fold_by", fold_by, compares), ("group", group, asked is not None))
