@@ -1,5 +1,7 @@
 """Models that keep their standardization and column names."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from sklearn.preprocessing import FunctionTransformer
 
@@ -54,6 +56,8 @@ def fit_model(
         Called with the blocks after reading; the fit uses the returned blocks.
     **options
         Options of the estimator; None means the default. `signs` may be a dict from feature names.
+        `start` is a fitted linear model of the same features, at whose weights a ranking SVM of
+        data in memory starts.
 
     Returns
     -------
@@ -67,6 +71,7 @@ def fit_model(
     if method not in FITTED:
         raise unknown_name("method", method, tuple(FITTED))
     given = {name: value for name, value in options.items() if value is not None}
+    start = given.pop("start", None)
     for name in given.keys() - FITTED[method]().get_params():
         raise ArgumentError(
             f"{name} is {given[name]!r}", f"None for the method {method!r}, which has no {name}"
@@ -90,8 +95,26 @@ def fit_model(
         centre, factor = scaling(X) if standardize else (centre, factor)
         data = dict(y=block.y, qid=block.qid)
         data = data if preferences is None else dict(preferences=preferences)
+        if start is not None:
+            data["start"] = SimpleNamespace(coef_=start_weights(start, names, factor))
         model.fit(standardise(X, centre, factor), **data)
     return ScaledModel(model, centre, factor, features, dict(about), encoding)
+
+
+def start_weights(start, names, factor):
+    """Return the weights (d,) of a fitted model for features that are multiplied by `factor`."""
+    encoding, inner = getattr(start, "encoding", None), getattr(start, "model", start)
+    known = getattr(start, "columns", getattr(start, "feature_names_in_", None))
+    known = known if encoding is None else encoding.names
+    weights = getattr(inner, "coef_", None)
+    if weights is None:
+        raise ArgumentError("start is a model without weights of features", "a linear model")
+    if known is None or list(known) != list(names):
+        known = "no names" if known is None else ", ".join(map(str, known))
+        raise ArgumentError(
+            f"start has the features {known}", f"a model of {', '.join(map(str, names))}"
+        )
+    return weights * getattr(start, "factor", 1.0) / factor
 
 
 def lam_of_c(c, n_queries):

@@ -11,6 +11,7 @@ from time import perf_counter
 from ...base.errors import ArgumentError
 from . import options as opt
 from .pages import Report, check_report, write_report
+from .predict_evaluate import load_model
 from .reading import (
     DataFiles,
     advice_on_words,
@@ -111,6 +112,13 @@ QueryWeight = opt.option(
 )
 
 
+Start = opt.option(
+    str,
+    "Model of an earlier fit to the same features, with --kernel linear: Newton's method starts at"
+    " its weights and takes fewer steps. It may be the file of --output.",
+    "--start",
+    metavar="MODEL",
+)
 TiedEvents = opt.option(
     str,
     "Events at the same time, for --loss plackett-luce and --time: breslow (default) or efron.",
@@ -160,6 +168,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     robust: Robust = False,
     standardize: opt.Scale = True,
     solver: opt.SolverName = "auto",
+    start: Start = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     report_file: Report = None,
@@ -170,7 +179,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     All items of DATA are used for training. The preferences come from a column of targets, two
     columns of survival times, or a separate file of preferences.
     """
-    files, start = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
+    files, begin = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
     check_place("--output", output, *(files or data), preferences)
     check_report(report_file, *(files or data), output, preferences)
     if report_file is not None and files is not None:
@@ -188,8 +197,16 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     with spoken_warnings() as notes:
         from rankbook.app.fitting import fit_model, lam_of_c
 
+        if start is not None and files is None:
+            if (method, kernel.kernel) != ("ranksvm", "linear"):
+                raise ArgumentError(
+                    f"start is {start!r}", "--kernel linear and --method ranksvm with it"
+                )
+            how["start"] = load_model(start, "start")
+
         if files is not None:
-            given = dict(preferences=preferences, method=method, name=roles.name) | options
+            given = dict(preferences=preferences, method=method, name=roles.name, start=start)
+            given |= options
             given |= dict(time=roles.time, event=roles.event, entry=roles.entry)
             given |= {key: value or None for key, value in vars(learnt).items()}
             for name_of, value in given.items():
@@ -268,7 +285,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         solver=inner.solver_,
         primal=float(certificate.primal),
         relative_gap=float(certificate.relative_gap),
-        seconds=perf_counter() - start,
+        seconds=perf_counter() - begin,
     )
     known = "" if prefs is None else f", {len(prefs)} preferences"
     events = "" if survival is None else f", {count(facts['events'], 'event')}"
