@@ -3434,13 +3434,13 @@ EXPLAINED = [
     ),
     (
         "LabelRankerCV cv loo with gaps",
-        lambda: rb.LabelRankerCV().fit(X, with_nan(np.c_[Y, -Y], 0, 0)),
+        lambda: rb.LabelRankerCV(cv="loo").fit(X, with_nan(np.c_[Y, -Y], 0, 0)),
         ValueError,
         r"^cv is 'loo' and y has missing scores, which would take .*. Pass a number of folds",
     ),
     (
         "LabelRankerCV cv loo of the ranking SVM",
-        lambda: rb.LabelRankerCV(method="ranksvm").fit(X, np.c_[Y, -Y]),
+        lambda: rb.LabelRankerCV(cv="loo", method="ranksvm").fit(X, np.c_[Y, -Y]),
         ValueError,
         r"^cv is 'loo' and method is 'ranksvm', which would take .*. Pass a number of folds",
     ),

@@ -15,8 +15,8 @@ from scipy.sparse import eye_array
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.chance import as_seed
-from ..base.errors import ArgumentError
-from ..base.limits import within_memory
+from ..base.errors import ArgumentError, Assumption
+from ..base.limits import warn, within_memory
 from ..base.ownership import own
 from ..base.tables import columns_of
 from ..base.types import Items, KernelLike, Seed, SolverLike
@@ -49,7 +49,7 @@ from ..problems.label_ranking import (
 from ..registry.choice import announce, choose_solver
 from ..registry.solve import solve
 from ..selection.curve import ValidationCurve
-from ..selection.dyadic import LEAVE_OUT, dyadic_values
+from ..selection.dyadic import LEAVE_OUT, dyadic_values, usual_cv
 from ..selection.search import choose_from_table, grid_curve
 from .base import (
     Ranker,
@@ -246,6 +246,15 @@ def excluded_pairs(exclude, users, items):
             raise ArgumentError(
                 f"exclude has no item of the model; its first item is {first!r}",
                 f"names like {items.tolist()[0]!r}",
+            )
+        if len(at[0]) and (at[0] < 0).all():
+            first = pd.Index(exclude["user"]).tolist()[0]
+            warn(
+                Assumption(
+                    f"exclude has no user of X, so that it excludes nothing; its first user is "
+                    f"{first!r}, and X has names like {users.tolist()[0]!r}. The index of a data "
+                    "frame X has the names of its users."
+                )
             )
         known = (at[0] >= 0) & (at[1] >= 0)
         at = [part[known] for part in at]
@@ -592,7 +601,8 @@ class LabelRanker(Ranker):
             Features of the objects, for example of users. The index of a data frame contains the
             names of the objects; otherwise row numbers replace the names.
         k : int, default 10
-            Number of labels of each object. There are fewer rows if fewer labels are left.
+            Number of labels of each object. There are fewer rows if there are fewer labels, or if
+            `exclude` leaves fewer.
         exclude : DataFrame with columns "user" and "item", or sparse matrix of shape (p, q)
             Pairs that are not recommended, for example the ratings of training. A table is joined
             by the names of objects and labels; rows of other users and items have no effect. Of a
@@ -610,6 +620,12 @@ class LabelRanker(Ranker):
         ------
         ValueError
             If `exclude` has none of the names of the labels, because then nothing is excluded.
+
+        Warns
+        -----
+        Assumption
+            If `exclude` has none of the names of the objects, or leaves an object fewer than k
+            labels although there are more.
 
         Notes
         -----
@@ -634,18 +650,27 @@ class LabelRanker(Ranker):
             known = keys_of("labels", labels, shown)
         users, known = keys_of("X", X, n), np.arange(shown) if known is None else known
         seen, parts = excluded_pairs(exclude, users, known), []
-        step = max(1, BLOCK // max(1, shown))
+        step, left = max(1, BLOCK // max(1, shown)), []
         for start in range(0, n, step):
             rows = slice(start, min(n, start + step))
             F = np.asarray(self.predict(X.iloc[rows] if hasattr(X, "iloc") else X[rows], labels))
             out = np.zeros(F.shape, dtype=bool) if seen is None else seen[rows].toarray()
             best = top_labels(F, k, out)
             kept = ~np.take_along_axis(out, best, axis=1)
+            left.append(kept.sum(axis=1))
             i, r = np.nonzero(kept)
             found = dict(user=users[start + i], rank=r + 1, item=known[best[kept]])
             parts.append(found | dict(score=F[i, best[kept]]))
         if not parts:
             raise ArgumentError("X has no rows", "at least one object")
+        few = np.flatnonzero((left := np.concatenate(left)) < (wanted := min(k, shown)))
+        if few.size:
+            warn(
+                Assumption(
+                    f"exclude leaves {few.size} of {n} users fewer than {wanted} items; the first "
+                    f"is {users.tolist()[few[0]]!r} with {left[few[0]]}. They have fewer rows."
+                )
+            )
         return pd.DataFrame({name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
 
     def score(
@@ -702,10 +727,11 @@ class LabelRankerCV(LabelRanker):
         What is left out to predict a pair (object, label): all pairs of its object, all pairs of
         its label, only the pair, or all pairs of either. Choose what will be new when you use the
         model. "labels" and "both" need a label kernel other than the identity.
-    cv : "loo" or int, default "loo"
+    cv : "loo" or int, optional
         "loo" leaves out one object, label or pair at a time, for "rankrls" and y without gaps. A
         number is the number of folds, with a new fit for each; "both" combines each fold of objects
-        with each fold of labels.
+        with each fold of labels. The default is "loo" if possible, and otherwise up to five folds,
+        of at least two labels each if labels are left out; see `cv_`.
     method, kernel, gamma, label_kernel, degree, coef0, approximate_kernel
         As in :class:`rankbook.LabelRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
@@ -723,6 +749,8 @@ class LabelRankerCV(LabelRanker):
         Left-out predictions at `lam_`, NaN where y has a gap. With "loo" an entry is the score of a
         label minus the mean score of the object's other labels; for "objects", minus the mean score
         of all labels. With folds, compare only predictions of one object and one fold.
+    cv_ : "loo" or int
+        What the default of `cv` was for these data, or `cv`.
     curve_ : ValidationCurve
         The values as a step function, for :func:`rankbook.plots.plot_validation_curve`.
     n_labels_, label_names_, function_, coef_, solution_, certificate_ and others
@@ -749,6 +777,7 @@ class LabelRankerCV(LabelRanker):
     cv_values_: np.ndarray
     lams_: np.ndarray
     cv_predictions_: np.ndarray
+    cv_: int | Literal["loo"]
     curve_: ValidationCurve
     solver = "auto"
     checks = dict(lams=or_none(as_grid), leave_out=one_of(*LEAVE_OUT))
@@ -757,7 +786,7 @@ class LabelRankerCV(LabelRanker):
         self,
         lams: ArrayLike | None = None,
         leave_out: Literal["objects", "labels", "pairs", "both"] = "objects",
-        cv: int | Literal["loo"] = "loo",
+        cv: int | Literal["loo"] | None = None,
         method: Literal["rankrls", "ranksvm"] = "rankrls",
         kernel: KernelLike = "rbf",
         gamma: float | None = None,
@@ -807,7 +836,8 @@ class LabelRankerCV(LabelRanker):
 
     def _answer(self, problem):
         lams = np.logspace(-4, 6, 30) if self.lams is None else np.array(as_grid("lams", self.lams))
-        options = dict(cv=self.cv, random_state=self.random_state)
+        cv = usual_cv(problem, self.leave_out) if self.cv is None else self.cv
+        options = dict(cv=cv, random_state=self.random_state)
         with announce(problem, choose_solver(problem)):
             values, scores = dyadic_values(problem, lams, self.leave_out, **options)
             (best,) = choose_from_table(values, lams)
@@ -817,5 +847,6 @@ class LabelRankerCV(LabelRanker):
             cv_values_=values,
             lams_=lams,
             cv_predictions_=scores[best],
+            cv_=cv,
             curve_=grid_curve(lams, values, "disagreement", False),
         )

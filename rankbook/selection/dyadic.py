@@ -183,10 +183,23 @@ def leave_out_scores(path, leave_out, lams):
 
 
 # %% ../../nbs/selection/dyadic.ipynb #dy20
+def most_folds(leave_out, n, k, count):
+    """Largest number of folds of `count` known scores of n objects and k labels."""
+    return dict(objects=n, labels=k, pairs=count, both=min(n, k))[leave_out]
+
+
+def usual_cv(problem, leave_out):
+    """Return "loo" for a table with a closed form, otherwise a number of folds (up to five)."""
+    n, k, count = len(problem.object_root), len(problem.label_gram), len(problem.pairs[0])
+    if isinstance(problem, LabelRankRLSProblem) and count == n * k:
+        return "loo"
+    return max(2, min(5, most_folds(leave_out, n, k // 2, count)))  # two labels of a fold compare
+
+
 def fold_masks(leave_out, there, cv, random_state):
     """Pairs of masks (n, k) of the known scores `there`: training and validation of each fold."""
     n, k = there.shape
-    most = dict(objects=n, labels=k, pairs=int(there.sum()), both=min(n, k))[leave_out]
+    most = most_folds(leave_out, n, k, int(there.sum()))
     cv = as_count("cv", cv, 2, most, f" with leave_out={leave_out!r}")
     rng = np.random.default_rng(as_seed(random_state))
 

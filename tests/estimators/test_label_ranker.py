@@ -457,7 +457,7 @@ WRONG = {
         "sample_weight has two dimensions.* labels is the keyword for features of labels",
     ),
     "gaps and leave-one-out": (
-        lambda: rb.LabelRankerCV().fit(X0, np.where(np.eye(N, K), np.nan, Y0)),
+        lambda: rb.LabelRankerCV(cv="loo").fit(X0, np.where(np.eye(N, K), np.nan, Y0)),
         "cv is 'loo' and y has missing scores.* for instance cv=3",
     ),
     "other features": (
@@ -530,9 +530,22 @@ class TestNumbersAsNames:
 
     def test_they_are_excluded_by_name(self):
         model = rb.LabelRanker(kernel="linear", lam=0.1).fit(self.X, self.Y)
-        found = model.recommend(self.X, 3, exclude=dict(user=["ann", "ann"], item=[1, 2]))
+        said = "^exclude leaves 1 of 2 users fewer than 3 items; the first is 'ann' with 1"
+        with pytest.warns(rb.Assumption, match=said):
+            found = model.recommend(self.X, 3, exclude=dict(user=["ann", "ann"], item=[1, 2]))
         assert found[found.user == "ann"]["item"].tolist() == [3]
         assert found[found.user == "bob"]["item"].tolist() == [3, 2, 1]
+
+    def test_unknown_users_are_reported(self):
+        model = rb.LabelRanker(kernel="linear", lam=0.1).fit(self.X, self.Y)
+        every = model.recommend(self.X, 2)
+        for table in (self.X, self.X.to_numpy()):
+            seen = dict(user=["eve", "eve"], item=[1, 2])
+            with pytest.warns(rb.Assumption, match="^exclude has no user of X.* user is 'eve'"):
+                found = model.recommend(table, 2, exclude=seen)
+            assert found["item"].tolist() == every["item"].tolist()
+        assert len(model.recommend(self.X, 2, exclude=dict(user=["eve", "bob"], item=[1, 9]))) == 4
+        assert len(model.recommend(self.X, 9)) == 6  # k above the number of labels is no gap
 
     def test_another_order_is_refused(self):
         with pytest.raises(ValueError, match="^labels has 3 as row 0. Pass 1: names in the"):
@@ -545,3 +558,27 @@ class TestNumbersAsNames:
         for labels in (self.L, self.L.reset_index(drop=True), self.L.to_numpy()):
             model = rb.LabelRanker(**self.kinds).fit(self.X, self.Y, labels=labels)
             assert model.recommend(self.X, 1)["item"].tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("leave_out", ["objects", "labels", "pairs", "both"])
+def test_the_default_of_cv_serves_tables_with_gaps(leave_out):
+    rng = np.random.default_rng(0)
+    X, L = rng.normal(size=(12, 2)), rng.normal(size=(4, 2))
+    Y = np.round(X @ L.T + rng.normal(size=(12, 4)) / 2, 1)
+    given = dict(lams=[0.1, 10.0], leave_out=leave_out, kernel="linear", label_kernel="linear")
+    whole = rb.LabelRankerCV(**given).fit(X, Y, labels=L)
+    loo = rb.LabelRankerCV(**given, cv="loo").fit(X, Y, labels=L)
+    assert whole.cv_ == loo.cv_ == "loo" and np.array_equal(whole.cv_values_, loo.cv_values_)
+    Y[[0, 3, 7], [1, 2, 0]] = np.nan
+    gaps = rb.LabelRankerCV(**given).fit(X, Y, labels=L)
+    folds = dict(objects=5, pairs=5).get(leave_out, 2)  # of the four labels, two in a fold
+    same = rb.LabelRankerCV(**given, cv=folds).fit(X, Y, labels=L)
+    assert gaps.cv_ == folds and np.array_equal(gaps.cv_values_, same.cv_values_)
+    assert gaps.get_params()["cv"] is None
+
+
+def test_the_default_of_cv_serves_the_ranking_svm():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    given = dict(lams=[1.0, 10.0], method="ranksvm", kernel="linear")
+    model = rb.LabelRankerCV(**given).fit(X, np.round(X @ [[1, 0, 1], [0, 1, 1]], 1))
+    assert model.cv_ == 5 and model.lam_ in (1.0, 10.0)
