@@ -8,6 +8,7 @@
     python -m benchmarks concordance            survival times: two minutes
     python -m benchmarks clicks                 clicks with position bias: 20 minutes
     python -m benchmarks click_rules            rules for clicks on good and bad rankers: 15 minutes
+    python -m benchmarks leaves                 leaves of boosted trees: ten minutes
     python -m benchmarks coverage               intervals of leaderboards: an hour
     python -m benchmarks order_intervals        intervals of other models: ten minutes
     python -m benchmarks choice                 what "auto" takes: half an hour
@@ -69,6 +70,7 @@ NAMES = {
     "concordance": "survival times, beside Cox, forests and boosting; a table of its own",
     "clicks": "clicks with position bias, with and without propensities; a table of its own",
     "click_rules": "what each rule learns from clicks on good and bad rankers; its own table",
+    "leaves": "ranking SVMs on the leaves of LightGBM, beside LightGBM; a table of its own",
     "coverage": "how often intervals of a leaderboard contain the truth; a table of its own",
     "order_intervals": "the same for the intervals of other models; a table of its own",
     "choice": 'what "auto" takes beside the quickest solver; a table of its own',
@@ -82,6 +84,7 @@ ALONE = (
     "concordance",
     "clicks",
     "click_rules",
+    "leaves",
     "coverage",
     "order_intervals",
     "choice",

@@ -19,6 +19,7 @@ ALONE = (
     "concordance",
     "clicks",
     "click_rules",
+    "leaves",
     "coverage",
     "order_intervals",
     "choice",
