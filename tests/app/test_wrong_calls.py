@@ -289,7 +289,7 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--form", "clicks", "--column", "query=race"],
-                "--column is query=race. Pass items with a name in one column. Join the query",
+                "--column is query=race, and the items have no names of queries. Pass --name QUERY,",
             ),
             (
                 ["--preferences", "pairs.csv", "--target", "grade"],

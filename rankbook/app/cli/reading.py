@@ -621,7 +621,7 @@ def preferences_between(asked, n, names=None, group=None):
         rows = pd.Series([tuple(str(each).split(",", 1)) for each in rows], dtype=object)
         if any(len(each) == 1 for each in rows):
             raise ArgumentError(
-                f"query is {asked['query']!r}, and the items have no names of queries",
+                f"--column is query={asked['query']}, and the items have no names of queries",
                 "--name QUERY,ITEM with the two columns of DATA",
             )
         rows = rows.to_numpy()
