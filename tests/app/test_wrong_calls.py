@@ -289,7 +289,7 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--form", "clicks", "--column", "query=race"],
-                "--column is query=race, and the items have no names of queries. Pass --name QUERY,",
+                "--column is query=race, and the items have no names of queries. Pass --name",
             ),
             (
                 ["--preferences", "pairs.csv", "--target", "grade"],
