@@ -224,7 +224,7 @@ def coefficient_table(
 ) -> pd.DataFrame:
     """Table of the coefficients of a linear model, with standard errors, intervals and p values.
 
-    See the chapter :doc:`/book/survival`.
+    See the guide :doc:`/guides/survival`.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from ..preferences.orders import Orders
 class BaselineHazard(SetOnce):
     """Breslow's estimate of the baseline hazard, and survival curves of new patients.
 
-    See the chapter :doc:`/book/survival`.
+    See the guide :doc:`/guides/survival`.
 
     Parameters
     ----------
