@@ -20,10 +20,6 @@ APPENDICES = {"ralaivola2009_rivals", "zapien2009_claims"}  # of chapters on pap
 PAPERS = [p for p in sorted((ROOT / "nbs/papers").glob("*.ipynb")) if p.stem not in APPENDICES]
 OTHERS = [ROOT / "nbs/metrics/compare.ipynb", ROOT / "nbs/problems/certificate.ipynb"]
 LINES, FOLDED, EXERCISES = 30, 5, 3
-UNREVISED = {  # do not keep to this yet
-    *("few_labels", "large_data", "new_users_new_items", "plugins", "survival", "which"),
-    *("three_ways_to_weight", "write_a_solver"),
-}
 PICTURE = {"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": "<svg/>"}}
 EXERCISE = re.compile(r"^(?:\*\*\d+\.\*\*|\d+\.) ", re.MULTILINE)
 
@@ -58,8 +54,6 @@ def exercises(cells):
 
 @pytest.mark.parametrize("path", [*BOOK, *GUIDES], ids=lambda path: path.stem)
 def test_code_is_short_and_mostly_open(path):
-    if path.stem in UNREVISED:
-        pytest.skip("unrevised")
     longest, folded = code(path.read_text(encoding="utf-8"))
     assert longest <= LINES, "divide the longest cell of code"
     assert folded <= FOLDED, "show short cells, or leave something out"
@@ -67,8 +61,6 @@ def test_code_is_short_and_mostly_open(path):
 
 @pytest.mark.parametrize("path", [*BOOK, *OTHERS, *PAPERS], ids=lambda path: path.stem)
 def test_a_chapter_has_exercises_with_solutions(path):
-    if path.stem in UNREVISED:
-        pytest.skip("unrevised")
     asked, solved, checked = exercises(json.loads(path.read_text(encoding="utf-8"))["cells"])
     assert asked == solved >= EXERCISES and checked > 0
 
