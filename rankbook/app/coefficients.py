@@ -10,10 +10,14 @@ NOTICED = 0.01  # standard errors
 MISSING = "rankbook fit --coefficients stores one."
 
 
-def stored_table(table):
-    """Convert a table of :func:`rankbook.coefficient_table` to plain values for a file."""
+def stored_table(table, cluster=None):
+    """Convert a table of :func:`rankbook.coefficient_table` to plain values for a file.
+
+    `cluster` is the name of the column of clusters.
+    """
     columns = {name: table[name].tolist() for name in STORED}
-    return dict(feature=table.index.tolist(), **columns, facts=dict(table.attrs))
+    facts = dict(table.attrs) | ({} if cluster is None else dict(cluster=cluster))
+    return dict(feature=table.index.tolist(), **columns, facts=facts)
 
 
 def table_rows(file, facts):
@@ -52,7 +56,8 @@ def table_text(rows, facts):
         p = "< 0.0001" if row["p"] < 1e-4 else f"{row['p']:.4f}"
         numbers = [digits(row[name]) for name in ("coef", "ratio")]
         said.append((row["feature"], *numbers, ends, digits(row["se"]), f"{row['z']:.2f}", p))
-    units = f", {facts['units']} units" if "units" in facts else ""
+    by = f" by {facts['cluster']}" if "cluster" in facts else ""
+    units = f"{by}, {facts['units']} {'clusters' if by else 'units'}" if "units" in facts else ""
     ties = f", ties by {facts['ties'].capitalize()}" if "ties" in facts else ""
     about = f"lambda {facts['lam']:.6g}, standard errors: {facts['covariance']}{units}{ties}"
     if (shift := facts["penalty_shift"]) > NOTICED:

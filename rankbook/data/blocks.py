@@ -168,10 +168,12 @@ class Block:
 class CheckedBlock(Block):
     """Block of a table whose numbers were checked while they were read.
 
-    It may lack scores y. `item_names` are the names of its rows, if it has names.
+    It may lack scores y. `item_names` are the names of its rows, if it has names, and `cluster` the
+    ids of their clusters.
     """
 
     item_names: Any = None
+    cluster: Any = None
 
     def __post_init__(self, copy):
         for name in ARRAYS:

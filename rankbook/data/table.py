@@ -820,12 +820,15 @@ class Roles:
     time: str | None = None
     event: str | None = None
     entry: str | None = None
+    cluster: str | None = None
     encoding: Any = None
 
     @property
     def names(self):
         """Columns that contain names or ids."""
-        return list(dict.fromkeys(filter(None, (self.qid, self.name, self.group_split))))
+        return list(
+            dict.fromkeys(filter(None, (self.qid, self.name, self.group_split, self.cluster)))
+        )
 
     @property
     def texts(self):
@@ -836,7 +839,7 @@ class Roles:
     def columns(self):
         """Columns with a role, features first."""
         others = (self.target, self.qid, self.name, self.weight, self.group_split)
-        others += (self.worse_weight, self.time, self.event, self.entry)
+        others += (self.worse_weight, self.time, self.event, self.entry, self.cluster)
         return [*self.features, *(column for column in others if column is not None)]
 
     def items(self, frame):
@@ -911,6 +914,9 @@ class Roles:
                 found[role] = as_vector(f"{column!r} of {name}", given, minimum=0.0)
         if self.name is not None:
             found["item_names"] = row_names(source, texts[self.name], start)
+        if self.cluster is not None:
+            require_ids(source, texts[self.cluster], start, "cluster")
+            found["cluster"] = ids_of(source, texts[self.cluster], start)
         return CheckedBlock(X, **found, name=name, first=start, feature_names=names)
 
     def read_survival(self, source, frame, start=0):
@@ -1055,6 +1061,8 @@ def find_roles(
         Columns. By default the target, if it is needed, and the query ids are found by their names
         among columns without another role, with an :class:`Assumption`. The default name is a
         column docid. ``qid="none"`` means no queries.
+    cluster : str, optional
+        Column of clusters of dependent rows, which may also hold the query ids or names.
     time, event : str, optional
         Columns of survival times and observed events, instead of a target. Query ids are then
         strata; by default there are none.
@@ -1142,7 +1150,7 @@ def find_roles(
 
 
 SURVIVAL = ("time", "event", "entry")
-ROLES = ("target", "qid", "name", "weight", "worse_weight", "group_split", *SURVIVAL)
+ROLES = ("target", "qid", "name", "weight", "worse_weight", "group_split", "cluster", *SURVIVAL)
 STARTS = {"start", "tstart", "start_time", "entry", "entry_time", "entry_age"}
 # Roles that the name of a column decides, the most specific first: names and the note about it.
 GUESSED = dict(
@@ -1194,7 +1202,7 @@ def _check_columns(roles, drop, columns):
         if column not in columns:
             raise unknown_name(role, column, columns)
     for (first, column), (second, other) in combinations(given, 2):
-        allowed = first == second or (first, second) == ("qid", "group_split")
+        allowed = first == second or first == "qid" and second in ("group_split", "cluster")
         if column == other and not allowed and "name" not in (first, second):
             raise ArgumentError(
                 f"{first} and {second} are both {column!r}", "two different columns"

@@ -596,3 +596,9 @@ def survival_target(y, qid=None, sample_weight=None):
     if entry is None:
         return Preferences.from_survival(time, event, qid, sample_weight)
     return Orders.from_survival(time, event, qid, sample_weight, entry=entry)
+
+
+def with_ties(target, ties):
+    """Return the orders of survival times, or of their preferences, with a rule for tied events."""
+    orders = target if isinstance(target, Orders) else Orders.from_preferences(target)
+    return orders.replaced(ties=ties)

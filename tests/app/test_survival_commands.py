@@ -338,6 +338,11 @@ def test_a_start_that_becomes_a_feature_is_announced():
         ([*LATE, "--tied-events", "efron"], "Pass --time, --event and --loss plackett-luce"),
         ([*LATE, *COX, "--robust"], "--robust is given. Pass --coefficients with it"),
         ([*LATE, *COX[:2], "--coefficients"], "--coefficients is given. Pass --kernel linear"),
+        ([*LATE, *COX, "--cluster", "dose"], "--cluster is 'dose'. Pass --coefficients with it"),
+        (
+            [*LATE, *COX, "--coefficients", "--cluster", "doze"],
+            "--cluster is 'doze' (did you mean 'dose'?)",
+        ),
     ],
 )
 def test_wrong_calls_with_late_entries(arguments, said):
@@ -370,6 +375,114 @@ def test_a_table_of_coefficients_is_printed_and_kept():
     assert "the penalty moves coefficients by up to" in done(*given)
     done("fit", "late.csv", *TIMES, "--drop", "site", "--drop", "start", *COX, "-o", "other")
     assert "rankbook fit --coefficients stores one" in refused("info", "other", "--coefficients")
+
+
+def precise_cox(X, y):
+    """The unpenalised model of survival times."""
+    model = rb.RankSVM(1e-9, "linear", loss="plackett-luce", solver=("newton", dict(tol=1e-12)))
+    return model.fit(X, y)
+
+
+def assert_printed(expected, *names):
+    """The table of a model file has the numbers of a table of Python."""
+    for row, name in zip(rows := facts_of("info", "m", "--coefficients"), names, strict=True):
+        assert row["feature"] == name
+        for key in ("coef", "se", "ratio", "ratio_low"):
+            assert row[key] == pytest.approx(expected[key][name], rel=1e-4)
+    return rows
+
+
+def test_clusters_of_a_column_are_those_of_the_table():
+    """A column of numbers or words, also the strata, with late entries and Efron's rule."""
+    table = late_patients()
+    table["city"] = np.array(["Turku", "Oslo", "a, b"])[np.arange(len(table)) % 3]
+    table.to_csv("late.csv", index=False)
+    X, life = table[["age", "dose"]], (table.days, table.died)
+    y = rb.Orders.from_survival(*life, entry=table.start, ties="efron")
+    given = ["fit", "late.csv", *LATE, *COX, "--lam", "1e-6", "--coefficients", "-o", "m"]
+    said = done(*given, "--tied-events", "efron", "--drop", "city", "--cluster", "site")
+    assert f"sandwich by site, {table.site.nunique()} clusters, ties by Efron" in said
+    assert_printed(rb.coefficient_table(precise_cox(X, y), cluster=table.site), *X)
+    y = rb.Orders.from_survival(*life, table.site)
+    given = [*given[:2], *TIMES, *given[8:], "--drop", "start,city"]
+    done(*given, "--qid", "site", "--cluster", "site")
+    assert_printed(rb.coefficient_table(precise_cox(X, y), cluster=table.site), *X)
+    y = rb.Orders.from_survival(*life)
+    given[given.index("start,city")] = "start,site"
+    done(*given, "--cluster", "city")
+    assert_printed(rb.coefficient_table(precise_cox(X, y), cluster=table.city), *X)
+
+
+def test_clusters_of_preferences_are_in_their_file():
+    """The judge of each pair; grades and orders name the way out."""
+    rng = np.random.default_rng(5)
+    items = pd.DataFrame(dict(tea=list("abcdef"), size=[1, 2, 4, 3, 6, 5], age=[3, 1, 2, 5, 4, 9]))
+    items.to_csv("items.csv", index=False)
+    pairs = np.array([rng.choice(6, 2, replace=False) for _ in range(60)])
+    votes = pd.DataFrame(dict(winner=items.tea[pairs[:, 0]].values))
+    votes = votes.assign(loser=items.tea[pairs[:, 1]].values, judge=rng.integers(8, size=60))
+    votes.to_csv("votes.csv", index=False)
+    given = [
+        "fit",
+        "items.csv",
+        "--name",
+        "tea",
+        "--preferences",
+        "votes.csv",
+        "--kernel",
+        "linear",
+    ]
+    given += ["--lam", "1e-6", "--coefficients", "--cluster", "judge", "-o", "m"]
+    done(*given, "--loss", "logistic")
+    prefs = rb.Preferences.from_pairs(votes, items=items.tea)
+    model = rb.RankSVM(1e-9, "linear", loss="logistic", solver=("newton", dict(tol=1e-12)))
+    model.fit(items[["size", "age"]], preferences=prefs)
+    assert_printed(rb.coefficient_table(model, cluster=votes.judge), "size", "age")
+    said = refused(*given, "--loss", "plackett-luce")
+    assert "--cluster is 'judge' beside orders" in said
+    given[given.index("judge")] = "jury"
+    assert "--cluster is 'jury'" in refused(*given, "--loss", "logistic")
+    items.assign(group=1).to_csv("graded.csv", index=False)
+    given = ["fit", "graded.csv", "--target", "age", "--drop", "tea", "--kernel", "linear"]
+    given += [
+        "--loss",
+        "logistic",
+        "--coefficients",
+        "--cluster",
+        "group",
+        "--qid",
+        "none",
+        "-o",
+        "m",
+    ]
+    assert "--loss plackett-luce, without --cluster" in refused(*given)
+
+
+def test_select_has_ties_by_efron():
+    """By folds and with a validation file."""
+    table = late_patients()
+    table["days"], table["start"] = (table.days + 9) // 10, table.start // 10
+    table = table[table.start < table.days].reset_index(drop=True)
+    table[::2].to_csv("train.csv", index=False)
+    table[1::2].to_csv("valid.csv", index=False)
+    X, first = table[["age", "dose"]].to_numpy(float), table[::2]
+    given = ["select", "train.csv", *LATE, *COX, "--drop", "site", "--no-standardize"]
+    found = facts_of(*given, "--tied-events", "efron")["chosen"]["lam"]
+    options = dict(loss="plackett-luce", random_state=0)
+    lams = []
+    for ties in ("efron", "breslow"):
+        more = dict(entry=first.start, ties=ties)
+        y = rb.Orders.from_survival(first.days, first.died, **more)
+        lams.append(rb.RankSVMCV("linear", **options).fit(X[::2], y).lam_)
+    assert found == pytest.approx(lams[0], rel=1e-6) and abs(lams[0] / lams[1] - 1) > 1e-3
+    given += ["--validation", "valid.csv", "-o", "m"]
+    lam = facts_of(*given, "--tied-events", "efron")["chosen"]["lam"]
+    y = rb.Orders.from_survival(first.days, first.died, entry=first.start, ties="efron")
+    model = rb.RankSVM(lam, "linear", loss="plackett-luce").fit(X[::2], y)
+    assert np.allclose(rb.load("m").model.coef_, model.coef_, rtol=1e-4)
+    for more in (["--loss", "logistic"], []):
+        said = refused(*given[:2], *TIMES, "--drop", "start", "--tied-events", "efron", *more)
+        assert "--tied-events is 'efron'. Pass --time, --event and --loss plackett-luce" in said
 
 
 def test_a_file_without_the_entries_of_the_model_is_mentioned():

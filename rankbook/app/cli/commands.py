@@ -135,7 +135,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 
 Coefficients = opt.option(
     bool,
-    "Print the table of coefficients that rankbook fit --coefficients stored.",
+    "Print the table of coefficients that rankbook fit --coefficients stored. A model has no"
+    " training data: for other standard errors fit again with --robust or --cluster.",
     "--coefficients",
 )
 

@@ -23,6 +23,7 @@ from .reading import (
     parse_signs,
     preferences_between,
     refuse_beside,
+    require_cox,
     several_files,
     spoken_warnings,
 )
@@ -73,15 +74,6 @@ def sending(workers=None, scheduler=None):
         yield lambda blocks: dask_blocks(blocks, client=client)
 
 
-def tied_target(y, qid, ties):
-    """Return the orders of a structured array of survival times, with a rule for tied events."""
-    from rankbook.preferences.orders import Orders, survival_target
-
-    target = survival_target(y, qid)
-    orders = target if isinstance(target, Orders) else Orders.from_preferences(target)
-    return orders.replaced(ties=ties)
-
-
 Output = opt.option(Path, "File to write the model to.", "-o", "--output", "--out")
 Method = opt.option(str, "Method: ranksvm or rankrls.", values="ranksvm rankrls")
 Lam = opt.option(
@@ -119,11 +111,6 @@ Start = opt.option(
     "--start",
     metavar="MODEL",
 )
-TiedEvents = opt.option(
-    str,
-    "Events at the same time, for --loss plackett-luce and --time: breslow (default) or efron.",
-    values="breslow efron",
-)
 Coefficients = opt.option(
     bool,
     "Print a table of coefficients with hazard or odds ratios, standard errors, intervals and p"
@@ -132,6 +119,13 @@ Coefficients = opt.option(
     "--coefficients",
 )
 Robust = opt.option(bool, "Standard errors of --coefficients by the sandwich estimate.", "--robust")
+Cluster = opt.option(
+    str,
+    "Column of clusters of dependent rows, such as the patient of each row or the hospital: standard"
+    " errors of --coefficients by the sandwich estimate, robust to dependence within a cluster. With"
+    " --preferences a column of that file, such as the judge.",
+    metavar="COLUMN",
+)
 
 
 @dataclass
@@ -163,9 +157,10 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     sign: Signs = None,
     graph: opt.Graph = None,
     query_weight: QueryWeight = None,
-    tied_events: TiedEvents = None,
+    tied_events: opt.TiedEvents = None,
     coefficients: Coefficients = False,
     robust: Robust = False,
+    cluster: Cluster = None,
     standardize: opt.Scale = True,
     solver: opt.SolverName = "auto",
     start: Start = None,
@@ -193,9 +188,10 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     names = names if len(names) <= 3 else [*names[:3], "..."]
     columns = vars(roles) | dict(drop=parse_names(roles.drop))
     about = dict(data=" ".join(names), method=method) | {key: columns[key] for key in opt.ABOUT}
-    how, prefs = dict(standardize=standardize, about=about), None
+    how, prefs, clusters = dict(standardize=standardize, about=about), None, None
     with spoken_warnings() as notes:
         from rankbook.app.fitting import fit_model, lam_of_c
+        from rankbook.preferences.orders import survival_target, with_ties
 
         if start is not None and files is None:
             if (method, kernel.kernel) != ("ranksvm", "linear"):
@@ -207,7 +203,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         if files is not None:
             given = dict(preferences=preferences, method=method, name=roles.name, start=start)
             given |= options
-            given |= dict(time=roles.time, event=roles.event, entry=roles.entry)
+            given |= dict(time=roles.time, event=roles.event, entry=roles.entry, cluster=cluster)
             given |= {key: value or None for key, value in vars(learnt).items()}
             for name_of, value in given.items():
                 if value not in (accepted := ACCEPTED.get(name_of, (None,))):
@@ -216,6 +212,9 @@ def fit(  # noqa: PLR0913 -- an option of the command each
                         f"{name_of} is {value!r}, {several}", " or ".join(map(str, accepted))
                     )
         columns |= dict(learnt=[key for key, value in vars(learnt).items() if value])
+        if cluster is not None and not coefficients:
+            raise ArgumentError(f"cluster is {cluster!r}", "--coefficients with it")
+        columns |= dict(cluster=cluster) if asked is None else {}
         one = files is None
         parts = dict(name=roles.name, qid=roles.qid) if one else dict(qid=roles.qid)
         with advice_on_words(roles.target, one, **parts):
@@ -224,13 +223,13 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             refuse_beside(time=roles.time, event=roles.event, entry=roles.entry)
             refuse_beside(target=roles.target, graph=graph, query_weight=query_weight)
             (block,) = blocks.items.values
-            prefs = preferences_between(asked, block.X.shape[0], block.item_names)
+            group = {} if cluster is None else dict(group=cluster, argument="cluster")
+            prefs = preferences_between(asked, block.X.shape[0], block.item_names, **group)
+            prefs, clusters = (prefs, None) if cluster is None else prefs
         if tied_events is not None:
-            if roles.time is None or loss != "plackett-luce":
-                said = f"tied_events is {tied_events!r}"
-                raise ArgumentError(said, "--time, --event and --loss plackett-luce with it")
+            require_cox("tied_events", tied_events, roles.time, loss)
             (block,) = blocks.items.values
-            prefs = tied_target(block.y, block.qid, tied_events)
+            prefs = with_ties(survival_target(block.y, block.qid), tied_events)
         if robust and not coefficients:
             raise ArgumentError("robust is True", "--coefficients with it")
         likely = loss in ("plackett-luce", "logistic") and kernel.kernel == "linear"
@@ -258,7 +257,11 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             from rankbook.app.coefficients import stored_table
             from rankbook.estimators.coefficients import coefficient_table
 
-            model.about["coefficients"] = stored_table(coefficient_table(model, robust=robust))
+            if cluster is not None and clusters is None:
+                (block,) = blocks.items.values
+                clusters = block.cluster
+            table = coefficient_table(model, robust=robust, cluster=clusters)
+            model.about["coefficients"] = stored_table(table, cluster)
     inner, certificate = model.model, model.model.certificate_
     problem = inner.solution_.problem
     if method == "ranksvm":

@@ -93,6 +93,11 @@ Loss = option(
     values="hinge squared logistic plackett-luce",
     metavar="LOSS",
 )
+TiedEvents = option(
+    str,
+    "Events at the same time, for --loss plackett-luce and --time: breslow (default) or efron.",
+    values="breslow efron",
+)
 Graph = option(
     str,
     "Training preferences. full: all pairs with different targets. star: only pairs of"

@@ -309,7 +309,7 @@ def open_file_blocks(
         "encode" and "impute": codes and fill values learnt from a file; see
         :func:`rankbook.data.encoding.learn_encoding`. A model has its own encoding.
     **columns
-        The options target, qid, name, time and event.
+        The options target, qid, name, time, event, entry and cluster.
 
     Returns
     -------
@@ -375,7 +375,7 @@ def open_file_blocks(
             roles = replace(roles, encoding=learn_encoding(table, roles.items(frame), learnt))
         return Blocks([roles.read(table, frame, name=str(table))]), roles
     columns.pop("name", None)
-    for argument in SURVIVAL:
+    for argument in (*SURVIVAL, "cluster"):
         if (value := columns.pop(argument, None)) is not None:
             raise ArgumentError(
                 f"{argument} is {value!r}", f"None for the built-in data {source!r}"
@@ -587,7 +587,14 @@ def group_beside_orders(group):
     )
 
 
-def preferences_between(asked, n, names=None, group=None):
+def require_cox(argument, value, time, loss):
+    """Refuse an option of Cox's model, named by its argument, beside other targets and losses."""
+    if time is None or loss != "plackett-luce":
+        accepted = "--time, --event and --loss plackett-luce with it"
+        raise ArgumentError(f"{argument} is {value!r}", accepted)
+
+
+def preferences_between(asked, n, names=None, group=None, argument="group"):
     """Read preferences between items from a file.
 
     Parameters
@@ -600,6 +607,8 @@ def preferences_between(asked, n, names=None, group=None):
         Names of the items in the file; row numbers if they have no names.
     group : str, optional
         Column of the file of preferences.
+    argument : str, default "group"
+        The option that names this column.
 
     Returns
     -------
@@ -615,7 +624,7 @@ def preferences_between(asked, n, names=None, group=None):
 
     check_file("--preferences", asked["path"])
     if group is not None and ("loss" in asked or asked["form"] == "orders"):
-        raise group_beside_orders(group)
+        raise group_beside_orders(group).renamed(argument)
     rows = np.arange(n) if names is None else np.asarray(names)
     if pairs := asked.get("form") in (None, "clicks") and "query" in asked:
         rows = pd.Series([tuple(str(each).split(",", 1)) for each in rows], dtype=object)
@@ -645,6 +654,7 @@ def preferences_between(asked, n, names=None, group=None):
                 records.frame = records.frame.assign(**text)
         return records.make(rows) if group is None else records.make_grouped(group, rows)
     except ArgumentError as error:
+        error = error.renamed(argument) if error.argument == "group" else error
         if error.argument == "columns":
             error.add_note("--column takes ARGUMENT=COLUMN, the argument first")
         elif names is None and "is not among" in error.given:
@@ -654,7 +664,7 @@ def preferences_between(asked, n, names=None, group=None):
                 "--column item=FIRST,SECOND,... names the columns of the items, best first, if "
                 "there are others"
             )
-        raise
+        raise error
 
 
 def parse_names(texts):

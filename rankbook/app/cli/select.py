@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from .reading import (
     parse_gammas,
     parse_names,
     parse_options,
+    require_cox,
     save_picture,
     spoken_warnings,
 )
@@ -125,6 +126,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     method: Method = "ranksvm",
     kernel: Kernels,
     loss: opt.Loss = None,
+    tied_events: opt.TiedEvents = None,
     graph: opt.Graph = "full",
     lam_min: opt.LamMin = None,
     lam_max: LamMax = None,
@@ -180,11 +182,16 @@ def select(  # noqa: PLR0913 -- an option of the command each
         from rankbook.base.jit import WAITING
         from rankbook.data.split import prepare
         from rankbook.data.table import PARTS
+        from rankbook.preferences.orders import with_ties
 
         columns = vars(roles) | dict(drop=parse_names(roles.drop))
         columns |= dict(group_split=group_split, group=group, seed=seed)
         columns |= dict(learnt=[key for key, value in vars(learnt).items() if value])
         found, groups = read_parts_of(data, files, asked, **columns)
+        if tied_events is not None:
+            require_cox("tied_events", tied_events, roles.time, loss)
+            both = {part: with_ties(each, tied_events) for part, each in found.prefs.items()}
+            found = replace(found, prefs=both)
         check_method(method, found, graph, loss)
         options |= dict(progress=shows_bars())
         before, parts = WAITING.seconds, PARTS if validation is None or test else PARTS[:2]

@@ -23,6 +23,8 @@ ONLY_IN_PYTHON = (
     (r'\bapproximate_kernel(="\w+"| with a lam that is not too small)?, ', ""),
     (r" Weights of orders are those of rb\.Orders\.", ""),
     (r"\bCall (?=model\.)", "In Python, call "),
+    (r"\brobust=True\b", "--robust"),
+    (r"; cluster=(None|no value)\b", ", without --cluster"),
     (r"\ball y are\b", "all targets are"),
     (r"\bgraded y_true\b", "graded targets"),
 )
