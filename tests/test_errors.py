@@ -144,16 +144,16 @@ PREFERENCES = [
         r"^entry is 2 in row 1, where time is 2. Pass an entry before the time",
     ),
     (
-        "a baseline hazard of late entries",
-        lambda: rb.BaselineHazard(LATE, [1.0, 2.0]),
+        "Uno's concordance of late entries",
+        lambda: metrics.concordance(LATE, [1.0, 2.0], train=LATE),
         ValueError,
-        r"^y_true has patients who enter late. Pass survival times without entry",
+        r"^train is given and y_true has patients who enter late. Pass None",
     ),
     (
-        "a concordance of late entries",
-        lambda: metrics.concordance(LATE, [1.0, 2.0]),
+        "a Brier score of late entries",
+        lambda: metrics.survival_brier(LATE, [0.5, 0.5], 1.0, train=LATE),
         ValueError,
-        r"^y_true has patients who enter late. .*without entry. rb.disagreement",
+        r"^y_true has patients who enter late. Pass survival times without entry. Late entries are",
     ),
     (
         "a hinge of late entries",

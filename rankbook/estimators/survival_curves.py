@@ -18,6 +18,26 @@ from ..preferences.orders import Orders
 
 
 # %% ../../nbs/estimators/survival_curves.ipynb #bh06
+def log_hazard_at_risk(orders, eta):
+    """Logarithm (G,) of the sum of w e^eta over the patients at risk at each group of an order.
+
+    If patients enter late, it is NaN for groups without an event. O(N log N).
+    """
+    from ..preferences.choices import path_sums, risk_forest, suffix_sums  # compiled
+
+    (groups, starts), item, weight = orders.edges, orders.item, np.log(orders.risk_weight)
+    if orders.entry is None:
+        eta = eta[item]
+        return suffix_sums(eta + weight, eta, np.array([0, eta.size]))[0][groups[:-1]]
+    given = map(np.array, (orders.choice_weight, orders.entry, groups, starts))
+    place, _, groups, _, after = risk_forest(*given)
+    eta, found = eta[item][place], np.full(starts[-1], np.nan)
+    sums = path_sums(eta + weight[place], eta, groups, after)[0]
+    events = np.unique(orders.group[orders.choice_weight > 0])  # the first groups of the forest
+    found[events] = sums[groups[: events.size]]
+    return found
+
+
 class BaselineHazard(SetOnce):
     """Breslow's estimate of the baseline hazard, and survival curves of new patients.
 
@@ -26,7 +46,8 @@ class BaselineHazard(SetOnce):
     Parameters
     ----------
     y_true : Preferences, Orders or structured array of shape (n,)
-        Survival times, usually of the training set, as for ``loss="plackett-luce"``.
+        Survival times, usually of the training set, as for ``loss="plackett-luce"``. Patients may
+        enter late; they are at risk after their entry, so few may be at risk at early times.
     y_score : array-like of shape (n,), float
         Predicted scores of these patients. Higher scores mean longer survival, because the log
         hazard ratio is minus the score.
@@ -49,9 +70,9 @@ class BaselineHazard(SetOnce):
 
     Notes
     -----
-    O(n log n). Weights of patients count as in the loss. Events at the same time share the sum over
-    all patients at risk (Breslow's rule), whatever the model's rule for ties, as in scikit-survival
-    and lifelines.
+    O(n log n), also with late entries. Weights of patients count as in the loss. Events at the same
+    time share the sum over all patients at risk (Breslow's rule), whatever the model's rule for
+    ties, as in scikit-survival and lifelines.
 
     References
     ----------
@@ -73,13 +94,11 @@ class BaselineHazard(SetOnce):
 
     def __init__(self, y_true: ArrayLike | Preferences | Orders, y_score: ArrayLike) -> None:
         if not isinstance(y_true, Orders):
-            y_true = Orders.from_preferences(as_survival("y_true", y_true))
+            y_true = as_survival("y_true", y_true, late=True)
+        if not isinstance(y_true, Orders):
+            y_true = Orders.from_preferences(y_true)
         if y_true.survival is None:
             raise ArgumentError("y_true holds no survival times", "rb.Orders.from_survival")
-        if y_true.entry is not None:
-            raise ArgumentError(
-                "y_true has patients who enter late", "survival times without entry"
-            )
         if y_true.n_orders > 1:
             raise ArgumentError(
                 f"y_true has {y_true.n_orders} strata",
@@ -89,16 +108,12 @@ class BaselineHazard(SetOnce):
         scores = as_vector("y_score", y_score, y_true.n_items)
         if not y_true.choice_weight.any():
             raise ArgumentError("y_true has no event", "at least one event of positive weight")
-        from ..preferences.choices import suffix_sums  # compiled
-
-        eta = -scores[y_true.item]
-        at_risk = suffix_sums(eta + np.log(y_true.risk_weight), eta, np.array([0, eta.size]))[0]
-        groups = y_true.edges[0]
+        at_risk, groups = log_hazard_at_risk(y_true, -scores), y_true.edges[0]
         events = np.add.reduceat(y_true.choice_weight, groups[:-1])
         seen = events > 0
         first = groups[:-1][seen]
         self.times = as_read_only(y_true.survival["time"][y_true.item[first]])
-        steps = np.log(events[seen]) - at_risk[first]
+        steps = np.log(events[seen]) - at_risk[seen]
         self.log_cumulative = as_read_only(np.logaddexp.accumulate(steps))
         self.last_time = float(y_true.survival["time"][y_true.item].max())
 

@@ -13,7 +13,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from ..base.numerics import order_within
 from ..base.tables import as_html, as_text
-from ..base.validation import as_vector, require_same_rows
+from ..base.validation import as_ids, as_vector, require_same_rows
 from ..preferences.graph import Preferences
 from ..preferences.missed_pairs import TIE_TOL, count_lower, tie_ends
 from .compare import as_confidence
@@ -51,30 +51,55 @@ def sums_by_patient(prefs, score, tie_tol=TIE_TOL):
 
 
 # %% ../../nbs/metrics/concordance_intervals.ipynb #ci10
-def jackknife(y_true, scores, qid, sample_weight, train, tau, tie_tol):
+def within_clusters(prefs, number):
+    """Return the preferences between items whose cluster `number` (n,) is the same. O(n log n)."""
+    level, query = prefs.levels.by_item()
+    both = np.unique(np.column_stack([query, number]), axis=0, return_inverse=True)[1]
+    found = Preferences.from_scores(level.astype(np.float64), both.ravel())
+    return found.item_weighted(prefs.better_weight, prefs.worse_weight)
+
+
+def jackknife(y_true, scores, qid, sample_weight, train, tau, tie_tol, cluster=None):  # noqa: PLR0913
     """Leave out each patient of positive weight; `scores` are a dict of (n,) by argument.
+
+    With clusters (n,), leave out each cluster.
 
     Returns
     -------
     values : list of float
         The concordance of each of the scores.
     without : ndarray of shape (len(scores), n)
-        The concordances without each patient.
+        The concordances without each patient or cluster.
     """
-    require_same_rows(**scores, qid=qid, sample_weight=sample_weight)
-    prefs = as_survival("y_true", y_true, qid, sample_weight)
-    pairs, without = censored_pairs(prefs, train, tau), []
-    scores = [as_vector(name, score, prefs.n_items) for name, score in scores.items()]
+    require_same_rows(**scores, qid=qid, sample_weight=sample_weight, cluster=cluster)
+    target = as_survival("y_true", y_true, qid, sample_weight, late=True)
+    pairs, without, n = censored_pairs(target, train, tau), [], target.n_items
+    scores = [as_vector(name, score, n) for name, score in scores.items()]
     values = [concordance(pairs, score, tie_tol=tie_tol) for score in scores]
-    there = (prefs.better_weight > 0) | (prefs.worse_weight > 0)
+    number = np.arange(n) if cluster is None else as_ids("cluster", cluster, n)[1]
+    if target.unit == "order":
+        (pairs, item), there = pairs.counted_pairs(), np.unique(number[target.item])
+    else:
+        item, is_there = np.arange(n), (target.better_weight > 0) | (target.worse_weight > 0)
+        there = np.unique(number[is_there])
+    number, count = number[item], number.max() + 1
+    inside = None if cluster is None else within_clusters(pairs, number)
+
+    def by_unit(prefs, score):
+        each = sums_by_patient(prefs, score[item], as_tie_tol(tie_tol))
+        return np.array([np.bincount(number, one, count) for one in each])
+
     for score in scores:
-        right, total = sums_by_patient(pairs, score, as_tie_tol(tie_tol))
-        rest = total.sum() / 2 - total[there]
-        if not (rest > 1e-12 * total.sum()).all():
+        sums = by_unit(pairs, score)
+        whole = sums.sum(axis=1) / 2
+        sums -= 0 if inside is None else by_unit(inside, score) / 2  # pairs in a cluster, once
+        right, total = whole[:, None] - sums[:, there]
+        if not (total > 2e-12 * whole[1]).all():
+            what = "patient" if cluster is None else "cluster"
             raise UndefinedMetric(
-                "y_true has a patient in every comparable pair", "pairs without each patient"
+                f"y_true has a {what} in every comparable pair", f"pairs without each {what}"
             )
-        without.append((right.sum() / 2 - right[there]) / rest)
+        without.append(right / total)
     return values, np.array(without)
 
 
@@ -95,7 +120,7 @@ class ConcordanceInterval:
         By the jackknife over patients.
     confidence : float
     n_patients : int
-        Number of patients of positive weight.
+        Number of patients, or of clusters, of positive weight.
 
     Examples
     --------
@@ -111,11 +136,12 @@ class ConcordanceInterval:
     standard_error: float
     confidence: float
     n_patients: int
+    unit: str = "patients"
 
     def __str__(self):
         return (
             f"concordance {self.value:.4f} [{self.low:.4f}, {self.high:.4f}] "
-            f"({100 * self.confidence:g}%, {self.n_patients} patients)"
+            f"({100 * self.confidence:g}%, {self.n_patients} {self.unit})"
         )
 
 
@@ -129,6 +155,7 @@ def concordance_interval(  # noqa: PLR0913 -- the arguments of the concordance, 
     tau: float | None = None,
     confidence: float = 0.95,
     tie_tol: float = TIE_TOL,
+    cluster: ArrayLike | None = None,
 ) -> ConcordanceInterval:
     """Compute the concordance of survival times with a confidence interval.
 
@@ -137,6 +164,9 @@ def concordance_interval(  # noqa: PLR0913 -- the arguments of the concordance, 
     y_true, y_score, qid, sample_weight, train, tau, tie_tol
         As in :func:`concordance`. A patient of weight 2 is one patient, not two.
     confidence : float in (0, 1), default 0.95
+    cluster : array-like of shape (n,), optional
+        Ids of clusters of dependent rows, such as the patient of each row if features change with
+        time and a patient has several rows. The jackknife then leaves out whole clusters.
 
     Returns
     -------
@@ -145,8 +175,8 @@ def concordance_interval(  # noqa: PLR0913 -- the arguments of the concordance, 
     Raises
     ------
     UndefinedMetric
-        If there is no comparable pair, or a single patient is in all of them. This error is a
-        ValueError.
+        If there is no comparable pair, or a single patient or cluster is in all of them. This error
+        is a ValueError.
     ValueError
         In the cases of :func:`concordance`, or if `confidence` is out of range.
 
@@ -171,14 +201,15 @@ def concordance_interval(  # noqa: PLR0913 -- the arguments of the concordance, 
     refuse_swapped(y_true, y_score)
     confidence = as_confidence(confidence)
     (value,), (without,) = jackknife(
-        y_true, dict(y_score=y_score), qid, sample_weight, train, tau, tie_tol
+        y_true, dict(y_score=y_score), qid, sample_weight, train, tau, tie_tol, cluster
     )
     error = jackknife_error(without)
     low = high = value
     if 0 < value < 1:
         reach = ndtri(0.5 + confidence / 2) * error / (value * (1 - value))
         low, high = map(float, expit(logit(value) + reach * np.array([-1.0, 1.0])))
-    return ConcordanceInterval(value, low, high, error, confidence, without.size)
+    unit = "patients" if cluster is None else "clusters"
+    return ConcordanceInterval(value, low, high, error, confidence, without.size, unit)
 
 
 # %% ../../nbs/metrics/concordance_intervals.ipynb #ci14
@@ -216,12 +247,13 @@ class ConcordanceComparison:
     p_value: float
     confidence: float
     n_patients: int
+    unit: str = "patients"
 
     @property
     def cells(self):
         """Rows of the table as texts, the head first."""
         return [
-            ["concordance", f"{self.n_patients} patients"],
+            ["concordance", f"{self.n_patients} {self.unit}"],
             ["a", f"{self.value_a:.4f}"],
             ["b", f"{self.value_b:.4f}"],
             ["a - b", f"{self.difference:+.4f}"],
@@ -249,6 +281,7 @@ def compare_concordances(  # noqa: PLR0913 -- the arguments of the concordance, 
     tau: float | None = None,
     confidence: float = 0.95,
     tie_tol: float = TIE_TOL,
+    cluster: ArrayLike | None = None,
 ) -> ConcordanceComparison:
     """Compare the concordances of two models that scored the same patients.
 
@@ -259,6 +292,9 @@ def compare_concordances(  # noqa: PLR0913 -- the arguments of the concordance, 
     a, b : array-like of shape (n,), float
         Scores of both models. Higher means a longer survival; for a risk pass its negative.
     confidence : float in (0, 1), default 0.95
+    cluster : array-like of shape (n,), optional
+        Ids of clusters of dependent rows, such as the patient of each row if features change with
+        time and a patient has several rows. The jackknife then leaves out whole clusters.
 
     Returns
     -------
@@ -267,8 +303,8 @@ def compare_concordances(  # noqa: PLR0913 -- the arguments of the concordance, 
     Raises
     ------
     UndefinedMetric
-        If there is no comparable pair, or a single patient is in all of them. This error is a
-        ValueError.
+        If there is no comparable pair, or a single patient or cluster is in all of them. This error
+        is a ValueError.
     ValueError
         In the cases of :func:`concordance`, or if `confidence` is out of range.
 
@@ -299,7 +335,9 @@ def compare_concordances(  # noqa: PLR0913 -- the arguments of the concordance, 
     for name, score in dict(a=a, b=b).items():
         refuse_swapped(y_true, score, name)
     confidence = as_confidence(confidence)
-    values, without = jackknife(y_true, dict(a=a, b=b), qid, sample_weight, train, tau, tie_tol)
+    values, without = jackknife(
+        y_true, dict(a=a, b=b), qid, sample_weight, train, tau, tie_tol, cluster
+    )
     difference, error = values[0] - values[1], jackknife_error(without[0] - without[1])
     if error <= 1e-12:  # the jackknife of a difference of 0, or of constants, has rounding errors
         p, reach = (1.0, 0.0) if abs(difference) <= 1e-12 else (np.nan, np.inf)
@@ -307,4 +345,5 @@ def compare_concordances(  # noqa: PLR0913 -- the arguments of the concordance, 
         p = 2 * float(ndtr(-abs(difference) / error))
         reach = float(ndtri(0.5 + confidence / 2)) * error
     ends = max(difference - reach, -1.0), min(difference + reach, 1.0)
-    return ConcordanceComparison(*values, difference, *ends, error, p, confidence, without.shape[1])
+    unit, n = "patients" if cluster is None else "clusters", without.shape[1]
+    return ConcordanceComparison(*values, difference, *ends, error, p, confidence, n, unit)

@@ -25,15 +25,23 @@ from .queries import (
 
 
 # %% ../../nbs/metrics/survival.ipynb #sc07
-def as_survival(argument, value, qid=None, sample_weight=None):
-    """Return preferences of survival times, from Preferences, Orders or a structured array."""
+def as_survival(argument, value, qid=None, sample_weight=None, late=False):
+    """Return preferences of survival times, from Preferences, Orders or a structured array.
+
+    Patients who enter late are refused, unless they are accepted as `late`; the result is then
+    Orders.
+    """
     found = survival_target(value, qid, sample_weight)
     if getattr(found, "entry", None) is not None:
+        if late:
+            if found is value:
+                refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+            return found
         raise ArgumentError(
             f"{argument} has patients who enter late",
             "survival times without entry",
-            "rb.disagreement(y_true, y_score) compares each event with the patients at risk then; "
-            "it is 1 minus their concordance.",
+            "Late entries are accepted by rb.metrics.concordance, concordance_interval, "
+            "compare_concordances and rb.BaselineHazard.",
         )
     if isinstance(value, Orders) and value.survival is not None:
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
@@ -123,6 +131,8 @@ def censored_pairs(prefs, train, tau):
     """Return preferences with the weights of Uno's concordance if `train` is given, up to `tau`."""
     if train is None and tau is None:
         return prefs
+    if prefs.unit == "order":
+        return _late_pairs(prefs, train, tau)
     time, counts = prefs.survival["time"], prefs.worse_weight > 0
     if tau is not None:
         (tau,) = as_vector("tau", [tau])
@@ -131,6 +141,19 @@ def censored_pairs(prefs, train, tau):
     if train is not None:
         factor = inverse_censoring(train, time, counts, "tau up to") ** 2
     return prefs.item_weighted(prefs.better_weight, prefs.worse_weight * factor)
+
+
+def _late_pairs(orders, train, tau):
+    """Return orders of patients who enter late with the events up to `tau`."""
+    if train is not None:
+        raise ArgumentError(
+            "train is given and y_true has patients who enter late",
+            "None",
+            "Uno's weights hold where all patients are observed from the start.",
+        )
+    (tau,) = as_vector("tau", [tau])
+    counts = orders.survival["time"][orders.item] < tau
+    return orders.replaced(choice_weight=orders.choice_weight * counts)
 
 
 def concordance(
@@ -150,7 +173,9 @@ def concordance(
     y_true : Preferences, Orders or structured array of shape (n,)
         Result of :meth:`rankbook.Preferences.from_survival` or
         :meth:`rankbook.Orders.from_survival`, or a structured array as in scikit-survival, with a
-        boolean field that marks observed events and a field of times.
+        boolean field that marks observed events and a field of times. Patients may enter late: an
+        event at time t is then compared with the patients at risk, who enter before t and whose
+        time is longer.
     y_score : array-like of shape (n,), float
         Higher means a longer survival. For a risk pass its negative: ``concordance(y, -risk)``.
     qid : array-like of shape (n,), optional
@@ -181,14 +206,14 @@ def concordance(
         If there is no comparable pair. This error is a ValueError.
     ValueError
         If `train` has no patient under observation after an event that counts (pass a smaller
-        `tau`), or its patients have two weights.
+        `tau`), or its patients have two weights; or if patients enter late and `train` is given.
 
     Notes
     -----
     Two events at the same time are not comparable. If an event and a censoring have the same time,
-    the event came first. O(n log n); no pair is listed. Without `train` and `tau` the value equals
-    :func:`rankbook.metrics.pair_accuracy`. As a scorer: ``sklearn.metrics.make_scorer(concordance,
-    train=y_train)``.
+    the event came first. No pair is listed: O(n log n), with late entries O(n log^2 n). Without
+    `train` and `tau` the value equals :func:`rankbook.metrics.pair_accuracy`. As a scorer:
+    ``sklearn.metrics.make_scorer(concordance, train=y_train)``.
 
     References
     ----------
@@ -203,7 +228,7 @@ def concordance(
     """
     refuse_swapped(y_true, y_score)
     require_same_rows(y_score=y_score, qid=qid, sample_weight=sample_weight)
-    prefs = as_survival("y_true", y_true, qid, sample_weight)
+    prefs = as_survival("y_true", y_true, qid, sample_weight, late=True)
     try:
         return 1.0 - disagreement(censored_pairs(prefs, train, tau), y_score, tie_tol=tie_tol)
     except UndefinedMetric:

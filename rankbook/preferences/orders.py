@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
-from ..base.limits import require_memory, within_memory
+from ..base.limits import announce_time, require_memory, within_memory
 from ..base.ownership import as_read_only
 from ..base.tables import Tabled
 from ..base.validation import (
@@ -31,6 +31,7 @@ from .target import Target
 
 # %% ../../nbs/preferences/orders.ipynb #or06
 TIED = ("breslow", "efron")
+COPY = 1.2e-6  # seconds of a copy of a place in the pairs of late entries
 
 
 class Orders(Tabled, Target):
@@ -515,8 +516,9 @@ class Orders(Tabled, Target):
         return np.unique(self.item)
 
     def pairs_with(self, scores: np.ndarray) -> tuple[Preferences, np.ndarray]:
-        """Return the :meth:`pairs` and the scores of the places, for scores (n,) or (n, d)."""
-        return self.pairs(), scores[self.item]
+        """Return the :meth:`counted_pairs` and the scores (n,) of the items that they compare."""
+        prefs, item = self.counted_pairs()
+        return prefs, scores[item]
 
     def pairs(self) -> Preferences:
         """Make the pairs that the choices imply: a chosen place over each place of later groups.
@@ -524,7 +526,7 @@ class Orders(Tabled, Target):
         The score of a place is that of its item, ``scores[orders.item]``. The weight of a pair is
         the weight of the choice times the weight at risk of the other item. Pairs are counted and
         not listed, and the cost is O(N log N). If places enter late, the pairs with places at risk
-        are listed.
+        are listed; :meth:`counted_pairs` counts them.
 
         Examples
         --------
@@ -541,6 +543,72 @@ class Orders(Tabled, Target):
         level = self.group if self.lowest_first else -self.group
         weights = weights[::-1] if self.lowest_first else weights
         return Preferences.from_scores(level, self.order).item_weighted(*weights)
+
+    def counted_pairs(self) -> tuple[Preferences, np.ndarray]:
+        """The :meth:`pairs` without a list, also if places enter late.
+
+        Returns
+        -------
+        prefs : Preferences
+            Preferences between M items, the places. If places enter late, they are copies: a place
+            has one for each of O(log N) groups of successive choices at all of which it is at risk,
+            or of which its own choice is one. The copies of a group are a query.
+        item : ndarray of shape (M,), int
+            The item of each place or copy.
+
+        Notes
+        -----
+        O(N log N) time and copies.
+
+        Examples
+        --------
+        >>> import rankbook as rb
+        >>> y = rb.Orders.from_survival([5.0, 3.0, 6.0], event=[1, 1, 0], entry=[0, 0, 4])
+        >>> prefs, item = y.counted_pairs()
+        >>> sorted(zip(item[prefs.better].tolist(), item[prefs.worse].tolist()))
+        [(0, 1), (2, 0)]
+        """
+        if self.entry is None or not self.choice_weight.any():
+            return self.pairs(), self.item
+        place, node, chosen = self._copies()
+        if not place.size:
+            return self.pairs(), self.item
+        weight = self.choice_weight[place], self.risk_weight[place]
+        weight = [np.where(chosen, weight[0], 0.0), np.where(chosen, 0.0, weight[1])]
+        level, weight = (~chosen, weight[::-1]) if self.lowest_first else (chosen, weight)
+        prefs = Preferences.from_scores(level.astype(float), node)
+        return prefs.item_weighted(*weight), self.item[place]
+
+    def _copies(self):
+        """Places, groups of choices, and whether a place is chosen there, of :meth:`counted_pairs`.
+
+        The groups are nodes of a binary tree above the choices.
+        """
+        is_event = np.zeros(self.edges[0].size, dtype=np.intp)
+        is_event[self.group[self.choice_weight > 0]] = 1
+        before = np.r_[0, np.cumsum(is_event)]
+        count, place = int(before[-1]), np.arange(self.item.size)
+        low, high, found = count + before[self._entry], count + before[self.group], []
+        what = f"pairs of {place.size:,} rows with late entry"
+        announce_time(COPY * place.size * np.log2(count + 2), what, "pass fewer rows")
+        while place.size:
+            for odd, node in ((low & 1 == 1, low), (high & 1 == 1, high - 1)):
+                odd = odd & (low < high)
+                found.append((place[odd], node[odd]))
+            low, high = (low + 1) >> 1, high >> 1
+            left = low < high
+            place, low, high = place[left], low[left], high[left]
+        place, node = (np.concatenate(each) for each in zip(*found))
+        used, chosen = np.zeros(2 * count + 1, dtype=bool), [np.zeros(node.size, dtype=bool)]
+        used[node] = True
+        events = np.flatnonzero(self.choice_weight > 0)
+        at = count + before[self.group[events]]
+        while at.size:
+            kept = used[at]
+            place, node = np.r_[place, events[kept]], np.r_[node, at[kept]]
+            chosen.append(np.ones(np.count_nonzero(kept), dtype=bool))
+            at, events = at[at > 1] >> 1, events[at > 1]
+        return place, node, np.concatenate(chosen)
 
     def _listed_pairs(self):
         """The :meth:`pairs` of orders with late entries, as a list."""

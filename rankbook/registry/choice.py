@@ -487,14 +487,14 @@ def seconds_of_other(name, n, m, d):
     return float(np.dot(OTHERS[name], OTHER_TERMS[name](n, m, d)))
 
 
-def smooth_terms(kind, n, m, k, z=None):
+def smooth_terms(kind, n, m, k, z=None, copies=1.0):
     """Amounts to which the rates of SMOOTH apply, in their order.
 
-    The kind is how the loss sums over m preferences of n items in k levels a query. A linear kernel
-    has z stored entries; for others the matrix is factored for fewer than FROM items, and
-    multiplied for more.
+    The kind is how the loss sums over m preferences of n items in k levels a query, where items
+    that are sorted have a number of `copies` each. A linear kernel has z stored entries; for others
+    the matrix is factored for fewer than FROM items, and multiplied for more.
     """
-    amounts = dict(visited=m, interpolated=n, listed=m, sorted=n * np.log2(n + 1))
+    amounts = dict(visited=m, interpolated=n, listed=m, sorted=copies * n * np.log2(n + 1))
     found = {kind: amounts[kind]}
     if kind == "interpolated":
         found["ranked"] = n * np.log2(k)
@@ -538,7 +538,9 @@ def seconds_of_smooth(problem: Any) -> float:
         z = problem.X.nnz if problem.storage == "csr" else n * problem.X.shape[1]
     kinds = kinds_of_smooth(problem)
     k = levels_of(problem.prefs, n) if "interpolated" in kinds else 1
-    return min(float(np.dot(rates, smooth_terms(kind, n, m, k, z))) for kind in kinds)
+    is_late = getattr(problem.prefs, "entry", None) is not None
+    copies = np.log2(m + 2) if is_late else 1.0  # of a place in the sets at risk
+    return min(float(np.dot(rates, smooth_terms(kind, n, m, k, z, copies))) for kind in kinds)
 
 
 NODES = (np.arange(5) + 0.5) / 5  # shares of the powers of ten of a path

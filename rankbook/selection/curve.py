@@ -666,7 +666,7 @@ def validation_curve(
                 "'disagreement', 'log_loss' or 'brier_score'",
             )
         if metric != "log_loss" or not path.problem.loss.takes_orders:
-            prefs_val, X_val = prefs_val.pairs_with(X_val)
+            prefs_val, X_val = prefs_val.pairs(), X_val[prefs_val.item]
             rows = X_val
     y, query = _validation_target(rows, prefs_val, qid, metric)
     if metric in PROBABILITIES:

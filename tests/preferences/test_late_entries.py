@@ -3,10 +3,14 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rankbook as rb
+from rankbook.base import limits
+from rankbook.metrics.queries import UndefinedMetric
 from rankbook.problems.plackett_luce import ChoiceSums, PlackettLuce
+from rankbook.registry.choice import predicted_seconds
 
 
 def draw(rng, n=9):
@@ -221,8 +225,155 @@ def test_votes_and_metrics_of_grades_do_not_take_late_entries():
     structured = np.array([(True, 2.0, 0.5), (True, 1.0, 0.0)], dtype=[
         ("event", bool), ("time", float), ("entry", float)
     ])  # fmt: skip
-    with pytest.raises(ValueError, match="enter late"):
-        rb.metrics.concordance(structured, [1.0, 2.0])
+    with pytest.raises(ValueError, match="sample_weight"):
+        rb.metrics.concordance(orders, [1.0, 2.0], sample_weight=[1.0, 1.0])
     assert rb.disagreement(structured, [2.0, 1.0]) == 0.0
+    assert rb.metrics.concordance(structured, [2.0, 1.0]) == 1.0
     with pytest.raises(ValueError, match="RankRLS|orders|enter late"):
         rb.RankRLS(kernel="linear").fit([[1.0], [2.0]], structured)
+
+
+def concordance_by_hand(data, score, tau=np.inf):
+    """Each event beside each patient who is at risk then, one pair after the other."""
+    time, event, entry = data["time"], data["event"], data["entry"]
+    weight, qid = data["weight"], data["qid"]
+    right = whole = 0.0
+    for i in np.flatnonzero(event & (time < tau)):
+        for j in range(time.size):
+            lives = time[j] > time[i] or time[j] == time[i] and not event[j]
+            if qid[i] == qid[j] and entry[j] < time[i] and lives:
+                whole += weight[i] * weight[j]
+                right += weight[i] * weight[j] * (score[j] > score[i])
+                right += weight[i] * weight[j] * (score[j] == score[i]) / 2
+    return right / whole if whole else np.nan
+
+
+def times_with_ties(rng, n):
+    """Whole times, entries at event times, weights of 0, and one or two strata."""
+    time = rng.integers(1, rng.choice([4, 9, 50]), n).astype(float)
+    return dict(
+        time=time,
+        event=rng.random(n) < rng.choice([0.1, 0.5, 1.0]),
+        entry=np.array([rng.integers(-1, t) for t in time], dtype=float),
+        weight=rng.choice([[1.0], [0.0, 1.0, 0.25, 3e5]][rng.integers(2)], n),
+        qid=rng.integers(0, rng.integers(1, 3), n),
+    )
+
+
+def test_the_concordance_is_that_of_the_pairs_at_risk():
+    """Of all pairs by hand; disagreement and the list of pairs agree."""
+    rng, undefined = np.random.default_rng(5), 0
+    for trial in range(150):
+        data = times_with_ties(rng, n := int(rng.integers(2, 35)))
+        score, tau = rng.integers(0, 6, n).astype(float), [None, 4.0][trial % 2]
+        expected = concordance_by_hand(data, score, tau or np.inf)
+        if not data["weight"].any():
+            continue
+        y = rb.Orders.from_survival(**data, ties=["breslow", "efron"][trial % 2])
+        if np.isnan(expected):
+            undefined += 1
+            with pytest.raises(UndefinedMetric):
+                rb.metrics.concordance(y, score, tau=tau)
+            continue
+        assert rb.metrics.concordance(y, score, tau=tau) == pytest.approx(expected, abs=1e-12)
+        if tau is None:
+            assert 1 - rb.disagreement(y, score) == pytest.approx(expected, abs=1e-12)
+            listed = rb.disagreement(y.pairs(), score[y.item])
+            assert 1 - listed == pytest.approx(expected, abs=1e-10)
+            assert len(y.counted_pairs()[0]) == np.count_nonzero(y.pairs().weight)
+    assert 0 < undefined < 75
+
+
+def test_entries_before_all_events_change_nothing():
+    rng = np.random.default_rng(6)
+    time, event, score = rng.integers(1, 30, 60), rng.random(60) < 0.6, rng.normal(size=60)
+    late = rb.Orders.from_survival(time, event, entry=np.zeros(60))
+    y = rb.Preferences.from_survival(time, event)
+    for metric in (rb.metrics.concordance, rb.metrics.concordance_interval):
+        one, other = metric(late, score), metric(y, score)
+        assert str(one) == str(other)
+    assert np.allclose(
+        rb.BaselineHazard(late, score).log_cumulative, rb.BaselineHazard(y, score).log_cumulative
+    )
+
+
+@pytest.mark.parametrize("by_cluster", [False, True])
+def test_the_jackknife_leaves_out_patients_or_clusters(by_cluster):
+    """The concordances of the others, computed again; also for those who enter at the start."""
+    rng, done = np.random.default_rng(7), 0
+    for trial in range(40):
+        data = times_with_ties(rng, n := int(rng.integers(6, 25)))
+        data["weight"] = np.clip(data["weight"], 0.25, 3.0)
+        if trial % 2:
+            data.pop("entry")
+        y = (rb.Preferences if trial % 2 else rb.Orders).from_survival(**data)
+        unit = rng.integers(0, n // 3 + 2, n) if by_cluster else np.arange(n)
+        score = rng.integers(0, 9, n).astype(float)
+        try:
+            rest = [np.flatnonzero(unit != u) for u in np.unique(unit)]
+            without = np.array([rb.metrics.concordance(y[k], score[k]) for k in rest])
+        except UndefinedMetric:
+            continue
+        done += 1
+        found = rb.metrics.concordance_interval(y, score, cluster=unit if by_cluster else None)
+        variance = (without.size - 1) * np.var(without)
+        assert found.standard_error == pytest.approx(np.sqrt(variance), abs=1e-12)
+        assert found.n_patients == without.size
+        assert str(found).endswith(f"{without.size} {'clusters' if by_cluster else 'patients'})")
+        both = rb.metrics.compare_concordances(y, score, -score, cluster=unit)
+        assert both.difference == pytest.approx(2 * found.value - 1)
+    assert done > 20
+
+
+def test_the_baseline_hazard_has_the_patients_at_risk():
+    """Breslow's sums by hand, with scores of all sizes."""
+    rng = np.random.default_rng(8)
+    for trial in range(60):
+        data = times_with_ties(rng, n := int(rng.integers(2, 40)))
+        data["qid"] = np.zeros(n)
+        time, event, weight = data["time"], data["event"], data["weight"]
+        if not (event & (weight > 0)).any():
+            continue
+        score, total, steps = rng.normal(size=n) * 10.0 ** (trial % 3), 0.0, []
+        times = np.unique(time[event & (weight > 0)])
+        for t in times:
+            at_risk = (data["entry"] < t) & (time >= t)
+            total += weight[event & (time == t)].sum() / (weight * np.exp(-score))[at_risk].sum()
+            steps.append(total)
+        found = rb.BaselineHazard(rb.Orders.from_survival(**data), score)
+        assert found.times.tolist() == times.tolist()
+        assert np.allclose(found.log_cumulative, np.log(steps), rtol=1e-10, atol=1e-12)
+        assert found.last_time == time[weight > 0].max()
+
+
+@pytest.mark.peer("lifelines")
+@pytest.mark.filterwarnings("ignore:Starting with pandas version 4")
+def test_the_baseline_hazard_is_that_of_lifelines():
+    """CoxTimeVaryingFitter; its CoxPHFitter ignores the entries here."""
+    from lifelines import CoxTimeVaryingFitter
+
+    rng = np.random.default_rng(9)
+    data, X = draw(rng, 120), rng.normal(size=(120, 2))
+    data = {name: data[name] for name in ("time", "event", "entry")}
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(**data, id=np.arange(120))
+    columns = dict(id_col="id", start_col="entry", stop_col="time", event_col="event")
+    fitted = CoxTimeVaryingFitter().fit(table, **columns)
+    scores = -fitted.predict_log_partial_hazard(table).to_numpy()
+    found = rb.BaselineHazard(rb.Orders.from_survival(**data), scores)
+    expected = fitted.baseline_cumulative_hazard_.iloc[:, 0].loc[found.times]
+    assert np.allclose(np.exp(found.log_cumulative), expected, rtol=1e-10)
+
+
+def test_long_calls_with_late_entries_are_announced(monkeypatch):
+    """A count of pairs, and a fit, whose prediction counts the copies of a row."""
+    rng = np.random.default_rng(10)
+    data, X = draw(rng, 400) | dict(weight=None), rng.normal(size=(400, 2))
+    y = rb.Orders.from_survival(**data)
+    data.pop("entry")
+    plain = rb.Orders.from_survival(**data)
+    of = dict(kernel="linear", loss="plackett-luce")
+    late, usual = (predicted_seconds(rb.RankSVMProblem(X, t, **of), "newton") for t in (y, plain))
+    assert 3 < late / usual < 20
+    monkeypatch.setattr(limits, "MINUTE", 1e-3)
+    with pytest.warns(UserWarning, match="pairs of 400 rows with late entry is predicted to need"):
+        rb.metrics.concordance(y, X[:, 0])

@@ -42,7 +42,13 @@ orders = rb.Orders.from_survival([1.0, 2.0], [1, 0], entry=[0.0, 1.0])
 print(orders.entry, orders.part, orders.count_at_risk())
 hazard = rb.BaselineHazard(orders, [0.5, 1.0])
 print(hazard.survival([0.0], 3.0) + hazard.cumulative_hazard([0.0]), hazard.times.max())
-print(orders.pairs(), rb.Orders.from_preferences(prefs).n_orders, len(orders), orders.item.size)
+print(
+    orders.pairs(),
+    orders.counted_pairs()[1].size,
+    rb.Orders.from_preferences(prefs).n_orders,
+    len(orders),
+    orders.item.size,
+)
 prefs = rb.Preferences.from_rankings(table, ranking="votes", item="winner", rank="loser")
 prefs = rb.Preferences.from_clicks(table, session="winner", rule="last-click")
 prefs = rb.Preferences.from_clicks(table, propensity="margin", clip=0.1, query="loser")

@@ -121,9 +121,9 @@ Coefficients = opt.option(
 Robust = opt.option(bool, "Standard errors of --coefficients by the sandwich estimate.", "--robust")
 Cluster = opt.option(
     str,
-    "Column of clusters of dependent rows, such as the patient of each row or the hospital: standard"
-    " errors of --coefficients by the sandwich estimate, robust to dependence within a cluster. With"
-    " --preferences a column of that file, such as the judge.",
+    "Column of clusters of dependent rows, such as the patient of each row or the hospital, for"
+    " standard errors of --coefficients by the sandwich estimate. With --preferences a column of"
+    " that file, such as the judge.",
     metavar="COLUMN",
 )
 
