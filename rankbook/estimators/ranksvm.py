@@ -38,7 +38,7 @@ from ..problems.ranksvm import (
 )
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
-from ..problems.sparse_bounds import ElasticNet
+from ..problems.sparse_bounds import as_factors, sparse_penalty
 from ..registry.choice import (
     FROM,
     MANY,
@@ -93,6 +93,12 @@ def feature_signs(model, X):
     if model.kernel != "linear":
         return model.signs
     return as_signs(model.signs, X.shape[1], getattr(model, "feature_names_in_", None))
+
+
+def feature_factors(model, X):
+    """Factors (d,) of the penalties of an estimator's features, or None; see `as_factors`."""
+    names = getattr(model, "feature_names_in_", None)
+    return as_factors(model.penalty_factor, X.shape[1], names)
 
 
 def solver_from(model, start, problem):
@@ -185,6 +191,10 @@ class RankSVM(Ranker):
         :mod:`rankbook.problems.pair_features`.
     l1_ratio : float, default 0.5
         Share of the L1 norm in the elastic net, above 0 and at most 1; other penalties ignore it.
+    penalty_factor : array-like of shape (d,) or dict, optional
+        Factors > 0 that multiply the penalty of each feature, for "l1" and "elastic-net": a feature
+        of a small factor is hardly penalised. They are 1 by default and not rescaled. A dict has
+        feature names, as for `signs`.
 
     Attributes
     ----------
@@ -239,6 +249,7 @@ class RankSVM(Ranker):
         signs: ArrayLike | dict[str, int] | None = None,
         pair_lam: float | None = None,
         l1_ratio: float = 0.5,
+        penalty_factor: ArrayLike | dict[str, float] | None = None,
     ) -> None:
         self.lam = lam
         self.kernel = kernel
@@ -255,6 +266,7 @@ class RankSVM(Ranker):
         self.signs = signs
         self.pair_lam = pair_lam
         self.l1_ratio = l1_ratio
+        self.penalty_factor = penalty_factor
 
     @keeping_features
     def fit(
@@ -320,6 +332,7 @@ class RankSVM(Ranker):
         """
         given = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
         options = dict(kernel=["linear"], penalty=["l2"], graph=["full"], approximate_kernel=[None])
+        options |= dict(penalty_factor=[None])
         with open_blocks(self, X, given, **options, query_weight=[None, "equal"]) as blocks:
             if blocks is not None:
                 return self._fit_blocks(blocks, start)
@@ -360,12 +373,15 @@ class RankSVM(Ranker):
         Also returns the extended items, None without pair features, and the kernel of the items.
         """
         kernel, signs = self._kernel(self.gamma), feature_signs(self, X)
-        is_net = self.penalty == "elastic-net"
-        penalty = ElasticNet(self.l1_ratio) if is_net else self.penalty
+        is_net, factors = self.penalty == "elastic-net", feature_factors(self, X)
+        penalty = sparse_penalty(self.penalty, self.l1_ratio, factors)
         options = dict(penalty=penalty, loss=self.loss)
         if (u := getattr(prefs, "pair_features", None)) is None:
             problem = RankSVMProblem(X, prefs, kernel, signs=signs, **options)
             return problem, self.lam, None, kernel
+        if factors is not None:
+            accepted = "None, or preferences without pair features"
+            raise ArgumentError("penalty_factor is given beside pair features", accepted)
         between = prefs.without_pair_features()
         alone = RankSVMProblem(X, between, kernel, signs=signs, **options)
         lam, power = lam_for(alone, self.lam), 1.0 if alone.penalty.coef_is_weights else 0.5
@@ -556,7 +572,9 @@ class RankSVMCV(Ranker):
 
     Parameters
     ----------
-    kernel, graph, solver, degree, coef0, penalty, loss, query_weight, signs, l1_ratio
+    graph, degree, coef0, loss, query_weight, signs, l1_ratio, penalty_factor
+        As in :class:`rankbook.RankSVM`.
+    kernel, solver, penalty
         As in :class:`rankbook.RankSVM`. "auto" takes a solver that computes paths. The curve is
         exact, except with "epsilon", "newton" and "sparse", whose solutions have a certified
         relative gap up to 1e-3. For the hinge, "auto" takes one of the first two if exact paths of
@@ -686,6 +704,7 @@ class RankSVMCV(Ranker):
         query_weight: Literal["equal"] | ArrayLike | None = None,
         signs: ArrayLike | dict[str, int] | None = None,
         l1_ratio: float = 0.5,
+        penalty_factor: ArrayLike | dict[str, float] | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -707,6 +726,7 @@ class RankSVMCV(Ranker):
         self.query_weight = query_weight
         self.signs = signs
         self.l1_ratio = l1_ratio
+        self.penalty_factor = penalty_factor
 
     @keeping_features
     def fit(
@@ -771,7 +791,8 @@ class RankSVMCV(Ranker):
         options = {name: getattr(self, name) for name in names}
         models = [RankSVM(1.0, gamma=gamma, **options) for gamma in gammas]
         for model in models:  # those of a fold see no names
-            model.set_params(signs=feature_signs(self, X))
+            factors = feature_factors(self, X)
+            model.set_params(signs=feature_signs(self, X), penalty_factor=factors)
         whole = models[0]._problem(X, prefs)[0]
         if isinstance(ratio, str):
             is_sparse = whole.penalty.coef_is_weights and whole.loss.is_smooth

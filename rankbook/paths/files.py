@@ -236,6 +236,8 @@ def _ranksvm_parts(problem):
     parts |= {} if problem.signs is None else dict(signs=problem.signs)
     if isinstance(problem.penalty, ElasticNet):
         parts["l1_ratio"] = problem.penalty.l1_ratio
+        factors = problem.penalty.penalty_factor
+        parts |= {} if factors is None else dict(penalty_factor=factors)
     return parts | kernel_parts(problem.kernel)
 
 
@@ -244,11 +246,11 @@ def _with_kernel(kernel, gamma=None, degree=3, coef0=1.0, **others):
     return others | dict(kernel=Kernel(kernel, gamma, degree, coef0))
 
 
-def _ranksvm(X, prefs, offset, l1_ratio=None, **options):
+def _ranksvm(X, prefs, offset, l1_ratio=None, penalty_factor=None, **options):
     known = isinstance(prefs, Target)
     demand(isinstance(X, np.ndarray) and known, "X or prefs is missing")
     if l1_ratio is not None:
-        options["penalty"] = ElasticNet(l1_ratio)
+        options["penalty"] = ElasticNet(l1_ratio, penalty_factor)
     problem = RankSVMProblem(
         X, prefs, **_with_kernel(**options), copy=False
     )  # centred, and not shared

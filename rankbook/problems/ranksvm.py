@@ -39,7 +39,7 @@ from .plackett_luce import PlackettLuce
 from .scale import kernel_scatter
 from .signs import as_signs, nearest
 from .smooth_losses import Logistic, PairLoss, SmoothPairLoss
-from .sparse_bounds import ElasticNet
+from .sparse_bounds import ElasticNet, penalty_factors
 
 # %% ../../nbs/problems/ranksvm.ipynb #ls02
 LossName = Literal["hinge", "squared", "logistic", "plackett-luce"]
@@ -169,6 +169,9 @@ class RankSVMProblem(Tabled, KernelMap):
             )
         require_square(X, self.kernel)
         self.keep_items(X, as_flag("copy", copy))
+        if sparse and (size := np.size(penalty_factors(self))) not in (1, X.shape[1]):
+            accepted = f"{X.shape[1]}, one for each feature"
+            raise ArgumentError(f"penalty_factor has {size} entries", accepted)
         self.prefs, self.signs = prefs, as_signs(signs, X.shape[1])
         self.n_items, self.n_preferences = prefs.n_items, len(prefs)
         self.n_coef = count_coef(self)

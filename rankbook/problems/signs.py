@@ -4,6 +4,7 @@
 
 # %% ../../nbs/problems/signs.ipynb #sg002
 from collections.abc import Mapping
+from numbers import Real
 
 import numpy as np
 
@@ -33,35 +34,46 @@ def as_signs(signs, d, names=None):
     """
     if signs is None:
         return None
-    index = index_of(signs)
+    of_feature = lambda sign: sign in (-1, 0, 1)
+    values = by_feature("signs", signs, d, names, 0.0, of_feature, "-1, 0 or 1")
+    return as_read_only(values.astype(np.int8)) if values.any() else None
+
+
+def by_feature(argument, given, d, names, usual, accepts, accepted):  # noqa: PLR0913
+    """Return numbers (d,) of features from an array, or by name from a dict or a Series.
+
+    Features without a name in the dict have the `usual` number. A number that the function
+    `accepts` refuses is an error that recommends what is `accepted`.
+    """
+    index = index_of(given)
     if index is not None and not is_numbered(index):
         if not index.is_unique:
             name = index[index.duplicated()][0]
-            raise ArgumentError(f"signs has the name {name!r} twice", "different names")
-        signs = dict(zip(index, signs))
-    if isinstance(signs, Mapping):
+            raise ArgumentError(f"{argument} has the name {name!r} twice", "different names")
+        given = dict(zip(index, given))
+    if isinstance(given, Mapping):
         if names is None:
             raise ArgumentError(
-                "signs is a dict of features by name, and X has no names",
+                f"{argument} is a dict of features by name, and X has no names",
                 f"an array of shape ({d},), or a data frame X",
                 'In a pipeline call .set_output(transform="pandas").',
             )
-        place, values = {name: j for j, name in enumerate(names)}, np.zeros(d)
-        for name, sign in signs.items():
+        place, values = {name: j for j, name in enumerate(names)}, np.full(d, usual)
+        for name, value in given.items():
             if name not in place:
-                raise unknown_name("signs", name, map(str, place))
-            is_number = np.ndim(sign) == 0 and not isinstance(sign, bool | np.bool_)
-            if not (is_number and sign in (-1, 0, 1)):
-                raise ArgumentError(f"signs[{name!r}] is {sign!r}", "-1, 0 or 1")
-            values[place[name]] = sign
-    else:
-        values = as_vector("signs", signs, d)
-        if as_array("signs", signs).dtype.kind == "b":
-            raise ArgumentError("signs holds True and False", "-1, 0 or 1")
-        wrong = np.flatnonzero(~np.isin(values, (-1, 0, 1)))
-        if wrong.size:
-            raise ArgumentError(f"signs[{wrong[0]}] is {values[wrong[0]]:g}", "-1, 0 or 1")
-    return as_read_only(values.astype(np.int8)) if values.any() else None
+                raise unknown_name(argument, name, map(str, place))
+            is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+            if not (is_number and accepts(value)):
+                raise ArgumentError(f"{argument}[{name!r}] is {value!r}", accepted)
+            values[place[name]] = value
+        return values
+    values = as_vector(argument, given, d)
+    if as_array(argument, given).dtype.kind == "b":
+        raise ArgumentError(f"{argument} holds True and False", accepted)
+    wrong = [j for j, value in enumerate(values) if not accepts(value)]
+    if wrong:
+        raise ArgumentError(f"{argument}[{wrong[0]}] is {values[wrong[0]]:g}", accepted)
+    return values
 
 
 # %% ../../nbs/problems/signs.ipynb #sg004

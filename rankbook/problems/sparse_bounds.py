@@ -6,12 +6,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError
+from ..base.ownership import as_read_only
 from ..base.validation import as_positive
 from ..kernels.items import from_first, matvec, rmatvec, square_norms
 from .certificate import Certificate
-from .signs import nearest, sign_violation
+from .signs import by_feature, nearest, sign_violation
 
 # %% ../../nbs/problems/sparse_bounds.ipynb #sb06
 STEPS = 60  # of a bisection
@@ -34,14 +36,16 @@ class SparseBounds:
     Attributes
     ----------
     length, square : float
-        |w|_1 and |w|^2.
+        |w|_1 and |w|^2, with the factors of the penalty.
     loss, margin, slope, bend, lowest : float
         L(f), -L*(-g), f'g, E of equation (3), which may be infinite, and the infimum of L, which
         may be minus infinity.
     strengths : ndarray of shape (k,)
-        The largest correlations |x_j'g|, rounded up.
+        The largest correlations |x_j'g|, rounded up, each divided by the factor of its feature.
     rest : float
         Upper bound on the other correlations.
+    factors : ndarray of shape (k,) or float, default 1.0
+        Factors of the features in `strengths`.
     """
 
     length: float
@@ -53,6 +57,7 @@ class SparseBounds:
     lowest: float
     strengths: np.ndarray
     rest: float
+    factors: np.ndarray | float = 1.0
 
     def primal(self, lam1, lam2):
         """The objective (1)."""
@@ -61,12 +66,13 @@ class SparseBounds:
     def dual(self, lam1, lam2):
         """The best lower bound (2) for some (1 - e) g with e from 0 to 1. O(k)."""
         low = max(0.0, 1 - lam1 / self.rest) if self.rest > 0 else 0.0
-        c = self.strengths[self.strengths > lam1] if lam2 > 0 else self.strengths
+        counts = self.strengths > lam1 if lam2 > 0 else slice(None)
+        c, of = self.strengths[counts], np.broadcast_to(self.factors, self.strengths.shape)[counts]
         if lam2 == 0 and c.max(initial=0.0) > 0:
             low = max(low, 1 - lam1 / float(c.max()))
         over = lambda e: np.maximum((1 - e) * c - lam1, 0.0)
-        cost = lambda e: float(over(e) @ over(e)) / (2 * lam2) if lam2 > 0 else 0.0
-        fall = lambda e: float(over(e) @ c) / lam2 if lam2 > 0 else 0.0
+        cost = lambda e: float(of @ over(e) ** 2) / (2 * lam2) if lam2 > 0 else 0.0
+        fall = lambda e: float((of * over(e)) @ c) / lam2 if lam2 > 0 else 0.0
         found = [-np.inf]
         if np.isfinite(self.bend):
             bent = lambda e: self.margin - e * self.slope - e * e * self.bend - cost(e)
@@ -92,15 +98,15 @@ def origin_items(problem):
     return problem.X if problem.offset is not None else from_first(problem.X)
 
 
-def strongest(X, gradient, signs=None):
+def strongest(X, gradient, signs=None, factors=1.0):
     """Largest absolute entry of X' gradient, 0 if it is a rounding error. O(n d).
 
-    Entries that violate the signs (d,) are ignored.
+    Entries that violate the signs (d,) are ignored, and others are divided by `factors` (d,).
     """
     length = np.sqrt(square_norms(X.T))
     noise = 16 * np.finfo(float).eps * length * np.linalg.norm(gradient)
     strength = np.abs(nearest(signs, rmatvec(X, gradient)))
-    return float(np.where(strength > noise, strength, 0.0).max(initial=0.0))
+    return float((np.where(strength > noise, strength, 0.0) / factors).max(initial=0.0))
 
 
 def misplaced_weights(w, s, lam):
@@ -131,10 +137,12 @@ def weight_bounds(problem, w, keep=0.0):
     noise = 4 * np.finfo(float).eps * float(np.linalg.norm(sums.score_gradient))
     strength = np.abs(nearest(problem.signs, q))
     strength = strength + (noise + 2 * sums.slope_error) / problem.feature_units
+    factors = penalty_factors(problem)
+    strength, of_each = strength / factors, np.broadcast_to(factors, w.shape)
     kept = strength > keep
     found = SparseBounds(
-        float(np.abs(w).sum()),
-        float(w @ w),
+        float(of_each @ np.abs(w)),
+        float((of_each * w) @ w),
         sums.loss,
         loss.dual_part(sums),
         float(w @ q),
@@ -142,6 +150,7 @@ def weight_bounds(problem, w, keep=0.0):
         problem.summed.lowest,
         strength[kept],
         float(strength[~kept].max(initial=0.0)),
+        of_each[kept],
     )
     return found, sums, q
 
@@ -163,7 +172,8 @@ def sparse_certificate(problem, lam, w):
     lower = max(found.dual(lam1, lam2), problem.loss.least)
     gap, radius = primal - lower, np.inf
     if lam2 > 0:
-        radius = float(np.sqrt(2 * (max(gap, 0.0) + 4 * (moved + sums.error)) / lam2))
+        convexity = lam2 * float(np.min(penalty_factors(problem)))
+        radius = float(np.sqrt(2 * (max(gap, 0.0) + 4 * (moved + sums.error)) / convexity))
     return Certificate.of(
         lam,
         primal,
@@ -172,28 +182,45 @@ def sparse_certificate(problem, lam, w):
         moved + sums.error,
         radius=radius,
         box_violation=wrong,
-        complementarity_violation=misplaced_weights(w, q - lam2 * w, lam1),
+        complementarity_violation=misplaced_weights(
+            w, q / penalty_factors(problem) - lam2 * w, lam1
+        ),
     )
 
 
 # %% ../../nbs/problems/sparse_bounds.ipynb #sb11
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ElasticNet:
     """Elastic net lam (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2) of a linear function f(x) = w'x.
 
     Parameters
     ----------
     l1_ratio : float, default 0.5
-        Share of the L1 norm, above 0 and at most 1.
+        Share of the L1 norm, above 0 and at most 1; at 1 the penalty is the L1 penalty.
+    penalty_factor : array-like of shape (d,), optional
+        Factors > 0 that multiply the penalty of each feature, 1 by default. They are not rescaled.
     """
 
     l1_ratio: float = 0.5
+    penalty_factor: ArrayLike | None = None
 
     name = "elastic-net"
     coef_is_weights = True
 
     def __post_init__(self):
         as_positive("l1_ratio", self.l1_ratio, most=1)
+        if self.penalty_factor is not None:
+            values = as_factors(self.penalty_factor, np.size(self.penalty_factor))
+            object.__setattr__(self, "penalty_factor", values)  # the dataclass is frozen
+
+    def __eq__(self, other):
+        if type(other) is not ElasticNet:
+            return NotImplemented
+        same = np.array_equal(self.penalty_factor, other.penalty_factor)
+        return self.l1_ratio == other.l1_ratio and same
+
+    def __hash__(self):
+        return hash(self.l1_ratio)
 
     def takes(self, loss):
         """True, or the losses that it takes, in words."""
@@ -206,7 +233,8 @@ class ElasticNet:
     def value(self, w, lam):
         """The penalty of weights w (d,)."""
         lam1, lam2 = self.parts(lam)
-        return float(lam1 * np.abs(w).sum() + lam2 / 2 * (w @ w))
+        factor = 1.0 if self.penalty_factor is None else self.penalty_factor
+        return float(lam1 * np.abs(factor * w).sum() + lam2 / 2 * ((factor * w) @ w))
 
     def lam_max(self, problem):
         """The lambda above which w = 0; 0 if it is a rounding error. O(n d)."""
@@ -250,4 +278,39 @@ def refuse_multipliers(problem, dual):
 def zero_strength(problem):
     """The largest correlation |x_j'g| at w = 0, 0 if it is a rounding error. O(n d)."""
     sums = problem.summed.evaluate(problem.zero_scores(), problem.loss.derivative)
-    return strongest(origin_items(problem), sums.score_gradient, problem.signs)
+    items, factors = origin_items(problem), penalty_factors(problem)
+    return strongest(items, sums.score_gradient, problem.signs, factors)
+
+
+def penalty_factors(problem):
+    """The factors (d,) of the penalty of each feature, or 1.0."""
+    found = getattr(problem.penalty, "penalty_factor", None)
+    return 1.0 if found is None else found
+
+
+def as_factors(given, d, names=None):
+    """Return factors (d,) > 0 of the penalties of features, read-only, or None.
+
+    Parameters
+    ----------
+    given : None, array-like of shape (d,), or dict
+        As for signs, see :func:`rankbook.problems.signs.as_signs`; other features have 1.
+    d : int
+    names : sequence of str, optional
+    """
+    if given is None:
+        return None
+    accepted = "a positive number, such as 1e-3 for a feature that is hardly penalised"
+    accepts = lambda value: 0 < value < np.inf
+    values = by_feature("penalty_factor", given, d, names, 1.0, accepts, accepted)
+    return as_read_only(values.astype(np.float64))
+
+
+def sparse_penalty(penalty, l1_ratio, factors):
+    """The penalty of a name, with the factors (d,) of the features or None."""
+    if factors is not None and penalty not in ("l1", "elastic-net"):
+        accepted = "None, or penalty='l1' or 'elastic-net'"
+        raise ArgumentError(f"penalty_factor is given and penalty is {penalty!r}", accepted)
+    if penalty == "elastic-net" or factors is not None:
+        return ElasticNet(l1_ratio if penalty == "elastic-net" else 1.0, factors)
+    return penalty

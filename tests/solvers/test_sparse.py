@@ -1,8 +1,10 @@
 """The solver "sparse": against loops, scikit-learn, cvxpy and the exact path; odd data; paths."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import rankbook as rb
@@ -296,3 +298,126 @@ def test_an_elastic_net_without_squares_is_the_l1_penalty(loss):
     one = rb.RankSVM(1.0, penalty="elastic-net", l1_ratio=1.0, **kind).fit(X, y)
     two = rb.RankSVM(1.0, penalty="l1", **kind).fit(X, y)
     assert np.allclose(one.coef_, two.coef_, atol=1e-5)
+
+
+def factored(rng, loss, n=50, d=12):
+    """Items of widely different penalty factors, and a target with ties."""
+    X, factors = rng.normal(size=(n, d)), 10.0 ** rng.uniform(-2, 2, d)
+    y = X[:, 0] - X[:, 1] + X[:, 2] + rng.normal(size=n)
+    if loss == "plackett-luce":
+        event = rng.random(n) < 0.7
+        return X, rb.Orders.from_survival(np.exp(y).round(1) + 0.1, event), factors
+    return X, rb.Preferences.from_scores(y.round()), factors
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_penalty_factors_are_those_of_a_program(loss, l1_ratio):
+    """Of cvxpy, which lists the pairs; signs of some weights."""
+    cp = pytest.importorskip("cvxpy")
+    rng = np.random.default_rng(11)
+    X, prefs, factors = factored(rng, loss)
+    signs = rng.integers(-1, 2, factors.size)
+    penalty = ElasticNet(l1_ratio, factors)
+    problem = rb.RankSVMProblem(X, prefs, kernel="linear", loss=loss, penalty=penalty, signs=signs)
+    lam = 0.05 * problem.lam_max
+    found = rb.solve(problem, lam)
+    w = cp.Variable(factors.size)
+    rise = (X[prefs.better] - X[prefs.worse]) @ w
+    cost = cp.sum(cp.logistic(-rise)) if loss == "logistic" else cp.sum_squares(cp.pos(1 - rise))
+    size = l1_ratio * factors @ cp.abs(w) + (1 - l1_ratio) / 2 * factors @ cp.square(w)
+    program = cp.Problem(cp.Minimize(cost + lam * size), [cp.multiply(signs, w) >= 0])
+    program.solve(solver="CLARABEL")
+    assert found.certificate.relative_gap < 1e-8
+    assert found.certificate.primal == pytest.approx(program.value, rel=1e-6)
+    assert np.allclose(found.coef, w.value, atol=1e-4 * np.abs(w.value).max())
+    assert 0 < np.count_nonzero(found.coef) < factors.size
+    above = rb.solve(problem, problem.lam_max * (1 + 1e-9))
+    assert not above.coef.any() and rb.solve(problem, 0.99 * problem.lam_max).coef.any()
+
+
+@pytest.mark.parametrize("storage", ["dense", "float32", "csr"])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "plackett-luce"])
+def test_penalty_factors_of_the_l1_penalty_divide_the_columns(loss, storage):
+    rng = np.random.default_rng(12)
+    X, target, factors = factored(rng, loss)
+    if storage == "csr":
+        X = csr_array(X * (rng.random(X.shape) < 0.4))
+    X = X.astype(np.float32) if storage == "float32" else X
+    dense = X.toarray() if storage == "csr" else X.astype(float)
+    model = rb.RankSVM(5.0, "linear", loss=loss, penalty="l1", penalty_factor=factors).fit(
+        X, target
+    )
+    other = rb.RankSVM(5.0, "linear", loss=loss, penalty="l1", solver="sparse")
+    other.fit(dense / factors, target)
+    assert model.certificate_.relative_gap < 1e-8 and model.solver_.startswith("sparse")
+    assert np.allclose(model.coef_, other.coef_ / factors, atol=1e-5 * np.abs(model.coef_).max())
+    assert 0 < np.count_nonzero(model.coef_) < factors.size
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.3])
+def test_bounds_of_a_path_with_penalty_factors_hold(l1_ratio, tmp_path):
+    """At every lambda those of certificates; a stored path has them, too."""
+    rng = np.random.default_rng(13)
+    X, target, factors = factored(rng, "plackett-luce", d=60)
+    penalty = ElasticNet(l1_ratio, factors)
+    problem = rb.RankSVMProblem(X, target, kernel="linear", loss="plackett-luce", penalty=penalty)
+    path = rb.solve_path(problem, 0.01 * problem.lam_max)
+    path.save(tmp_path / "p")
+    again = rb.load(tmp_path / "p")
+    assert again.problem.penalty.penalty_factor.tolist() == factors.tolist()
+    for at, answer in enumerate(path.answers):
+        for lam in (path.ends[at], path.ends[at + 1]):
+            certificate = problem.certificate(lam, answer.coef)
+            gap = answer.relative_gap(problem, lam)
+            assert certificate.relative_gap <= gap + 1e-9 and gap <= 1e-3 + 1e-9
+            assert again.answers[at].relative_gap(again.problem, lam) == pytest.approx(
+                gap, abs=1e-15
+            )
+    lam = 0.1 * problem.lam_max
+    precise, one = rb.solve(problem, lam), path.solution(lam)
+    assert precise.certificate.primal >= one.certificate.dual - 1e-9
+    if l1_ratio < 1:
+        distance = np.linalg.norm(precise.coef - one.coef)
+        assert distance <= one.certificate.radius + precise.certificate.radius
+
+
+def test_penalty_factors_by_name_and_in_folds():
+    """A dict names a few features; a small factor keeps a feature at every lambda."""
+    rng = np.random.default_rng(14)
+    table = pd.DataFrame(rng.normal(size=(60, 6)), columns=list("abcdef"))
+    y = (table.a + 2 * table.b + rng.normal(size=60)).round()
+    given = dict(kernel="linear", loss="logistic", penalty="l1")
+    model = rb.RankSVM(200.0, **given, penalty_factor={"f": 1e-3}).fit(table, y)
+    array = rb.RankSVM(200.0, **given, penalty_factor=[1, 1, 1, 1, 1, 1e-3]).fit(table, y)
+    assert np.array_equal(model.coef_, array.coef_) and model.coef_[5] != 0
+    assert rb.RankSVM(200.0, **given).fit(table, y).coef_[5] == 0
+    chosen = rb.RankSVMCV(**given, penalty_factor={"f": 1e-3}, random_state=0).fit(table, y)
+    assert chosen.path_.problem.penalty.penalty_factor.tolist() == [1, 1, 1, 1, 1, 1e-3]
+    assert clone(chosen).penalty_factor == {"f": 1e-3}
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (dict(penalty_factor=[1.0, 0.0]), r"^penalty_factor\[1\] is 0. Pass a positive number"),
+        (dict(penalty_factor=[1.0, np.inf]), "penalty_factor has infinity at index 1"),
+        (dict(penalty_factor=[1.0]), r"penalty_factor has shape \(1,\)"),
+        (dict(penalty_factor={"a": 2.0}), "X has no names"),
+        (dict(penalty="l2", penalty_factor=[1, 1]), "penalty_factor is given and penalty is 'l2'"),
+        (dict(loss="hinge", penalty_factor=[1.0, 2.0]), "a smooth loss"),
+    ],
+)
+def test_impossible_penalty_factors_are_refused(options, said):
+    given = dict(kernel="linear", loss="logistic", penalty="l1") | options
+    with pytest.raises(ValueError, match=said):
+        rb.RankSVM(1.0, **given).fit([[0.0, 1.0], [1.0, 0.5], [2.0, 0.0]], [0, 1, 2])
+
+
+def test_a_penalty_with_factors_of_other_features_is_refused():
+    prefs = rb.Preferences.from_scores([0, 1, 2])
+    with pytest.raises(ValueError, match="penalty_factor has 3 entries. Pass 2, one for each"):
+        rb.RankSVMProblem(
+            np.eye(3)[:, :2], prefs, kernel="linear", loss="logistic",
+            penalty=ElasticNet(1.0, [1.0, 2.0, 3.0]),
+        )  # fmt: skip

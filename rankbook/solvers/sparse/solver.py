@@ -20,7 +20,7 @@ from ...paths.files import demand, finite, finite_table, save_path
 from ...paths.ranges import LAM_MIN_RATIO, RangePath, lowest_lam, ranges
 from ...problems.certificate import Solution
 from ...problems.ranksvm import RankSVMProblem
-from ...problems.sparse_bounds import SparseBounds
+from ...problems.sparse_bounds import SparseBounds, penalty_factors
 from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/sparse/solver.ipynb #so06
@@ -142,10 +142,14 @@ class SparsePath(RangePath):
         parts = dict(ends=self.ends, table=self.table, answers=np.array(facts))
         parts |= dict(strengths=np.concatenate(strengths))
         parts |= dict(counts=np.array([each.size for each in strengths]))
+        if np.ndim(penalty_factors(self.problem)):
+            parts |= dict(factors=np.concatenate([one.bounds.factors for one in self.answers]))
         save_path(self, file, self.follower.name, **parts)
 
     @classmethod
-    def stored(cls, follower, problem, facts, ends, table, answers, strengths, counts):  # noqa: PLR0913
+    def stored(  # noqa: PLR0913 -- an array of the file each
+        cls, follower, problem, facts, ends, table, answers, strengths, counts, factors=None
+    ):
         """The path from the arrays of a file, after checking them."""
         demand(isinstance(problem, RankSVMProblem) and problem.penalty.coef_is_weights, "problem")
         T = len(answers)
@@ -156,12 +160,14 @@ class SparsePath(RangePath):
         finite_table(table, (T, problem.n_coef))
         demand(counts.shape == (T,) and (counts >= 0).all(), "counts")
         finite("strengths", strengths, (int(counts.sum()),))
+        factors = np.ones(strengths.size) if factors is None else factors
+        finite("factors", factors, strengths.shape)
         eps = as_positive("eps", facts["info"]["eps"])
-        parts = np.split(strengths, np.cumsum(counts)[:-1])
+        parts = (np.split(each, np.cumsum(counts)[:-1]) for each in (strengths, factors))
         found = []
-        for row, (lam, *numbers), own in zip(np.arange(T), answers.tolist(), parts):
+        for row, (lam, *numbers), own, of in zip(np.arange(T), answers.tolist(), *parts):
             at = slice(*table.indptr[row : row + 2])
-            bounds = SparseBounds(*numbers[:-1], own, numbers[-1])
+            bounds = SparseBounds(*numbers[:-1], own, numbers[-1], of)
             index, values = table.indices[at], table.data[at]
             found.append(SparseAnswer(lam, index, values, problem.n_coef, bounds))
         return cls(problem, found, ends, eps, ends[-1], follower, facts["status"])
@@ -203,8 +209,8 @@ class SparseSolver(Solver):
 
     Of exact copies of a feature only the first has a weight with the L1 penalty. The objective is
     the same for other choices. The units of the features matter, because all weights are penalized
-    alike; a pipeline with scikit-learn's StandardScaler makes them comparable. To penalize a
-    feature k times as much, divide its column by k.
+    alike; a pipeline with scikit-learn's StandardScaler makes them comparable. With a penalty
+    factor of k, a feature is penalized k times as much.
 
     If rounding errors prevent `tol`, ``solve`` returns the best solution found, and the certificate
     gives its gap.
@@ -283,6 +289,7 @@ class SparseSolver(Solver):
             index = follower.index[used]
             order = np.argsort(index)
             index, values = index[order], follower.w[used][order]
+            values = values / follower.factors[index]
             return SparseAnswer(lam, index, values, problem.n_coef, follower.bounds)
 
         return solve_at

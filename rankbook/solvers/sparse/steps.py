@@ -9,7 +9,7 @@ from ...base.jit import njit
 from ...base.numerics import cholesky_solver
 from ...kernels.items import dense, matvec
 from ...problems.signs import nearest
-from ...problems.sparse_bounds import SparseBounds, origin_items
+from ...problems.sparse_bounds import SparseBounds, origin_items, penalty_factors
 
 
 # %% ../../../nbs/solvers/sparse/steps.ipynb #ss06
@@ -17,9 +17,9 @@ from ...problems.sparse_bounds import SparseBounds, origin_items
 def descend(G, u, r, lam1, lam2, side, passes, tol):
     """Passes of coordinate descent for (1), which update u (m,) and r = q - G (u - w).
 
-    G is an array (c, c) with c >= m, of which the first m rows and columns count. Weights with a
-    `side` (m,) of 1 or -1 are restricted to that sign. Every third pass visits all weights, the
-    others the nonzero ones. O(m) for each weight that changes.
+    `lam2` is an array (m,). G is an array (c, c) with c >= m, of which the first m rows and columns
+    count. Weights with a `side` (m,) of 1 or -1 are restricted to that sign. Every third pass
+    visits all weights, the others the nonzero ones. O(m) for each weight that changes.
     """
     m = u.size
     for count in range(passes):
@@ -27,7 +27,7 @@ def descend(G, u, r, lam1, lam2, side, passes, tol):
         for j in range(m):
             if u[j] == 0.0 and not full:
                 continue
-            bend = G[j, j] + lam2
+            bend = G[j, j] + lam2[j]
             if bend <= 0.0:
                 continue
             pull, v = G[j, j] * u[j] + r[j], 0.0
@@ -68,18 +68,19 @@ def settle(G, u, r, lam1, lam2):
         K, us = G[S].take(S, axis=1), u[S]
         sign, diagonal = np.sign(us), K.diagonal().copy()
         A = K.copy()
-        A[np.diag_indices(S.size)] += lam2 + RIDGE * diagonal
+        ridge = lam2[S]
+        A[np.diag_indices(S.size)] += ridge + RIDGE * diagonal
         solve = cholesky_solver(A)
         if solve is None:
             return
-        step = solve(r[S] - lam1 * sign - lam2 * us)
+        step = solve(r[S] - lam1 * sign - ridge * us)
         if not np.isfinite(step).all():
             return
         crosses = (us + step) * sign <= 0
         if crosses.any():
             cut = np.where(crosses, 0.0, us + step) - us
             rise = cut @ (K @ cut) / 2 - r[S] @ cut + lam1 * (sign @ cut)
-            rise += lam2 / 2 * (cut @ (cut + 2 * us))
+            rise += (ridge * cut) @ (cut + 2 * us) / 2
             if rise >= 0:  # only as far as the first weight that becomes 0
                 share = np.full(S.size, np.inf)
                 share[crosses] = -us[crosses] / step[crosses]
@@ -96,8 +97,11 @@ def settle(G, u, r, lam1, lam2):
 
 
 def solve_quadratic(G, w, q, lam1, lam2, side, tol):
-    """The minimum u (m,) of (1), to a violation of its conditions of at most tol if possible."""
-    u, r = w.copy(), q.copy()
+    """The minimum u (m,) of (1), to a violation of its conditions of at most tol if possible.
+
+    `lam2` is a number, or an array (m,) of a number for each weight.
+    """
+    u, r, lam2 = w.copy(), q.copy(), np.array(np.broadcast_to(lam2, w.shape), dtype=float)
     for _ in range(ROUNDS):
         descend(G, u, r, lam1, lam2, side, PASSES, tol)
         if violation(u, r, lam1, lam2, side) <= tol:
@@ -113,14 +117,22 @@ class Columns:
     Parameters
     ----------
     X : ndarray or csr_array of shape (n, d)
+    factors : ndarray of shape (d,), or 1.0
+        Each column is divided by its factor.
 
     Notes
     -----
     A copy of the items, O(n d) or O(nnz).
     """
 
-    def __init__(self, X):
+    def __init__(self, X, factors=1.0):
         self.is_sparse = not isinstance(X, np.ndarray)
+        if np.ndim(factors) and self.is_sparse:
+            from scipy.sparse import csr_array
+
+            X = csr_array((X.data / factors[X.indices], X.indices, X.indptr), X.shape)
+        elif np.ndim(factors):
+            X = X / factors
         self.X = X.tocsc().astype(np.float64) if self.is_sparse else np.asfortranarray(X)
         self.shape = X.shape
 
@@ -173,7 +185,7 @@ class Follower:
     Attributes
     ----------
     index, w : ndarray of shape (m,)
-        Features of the working set, and their weights.
+        Features of the working set, and their weights, times the factors of the penalty.
     bounds : SparseBounds
         Of the current weights.
     steps : int
@@ -186,9 +198,11 @@ class Follower:
 
     def __init__(self, problem):
         self.problem, self.loss, self.summed = problem, problem.loss, problem.summed
-        self.columns = Columns(origin_items(problem))
+        factors = penalty_factors(problem)
+        self.columns = Columns(origin_items(problem), factors)
         n, d = self.columns.shape
-        self.signs, self.norms = problem.signs, 1 / problem.feature_units
+        self.signs, self.norms = problem.signs, 1 / (problem.feature_units * factors)
+        self.factors = np.broadcast_to(factors, d)
         ridge = problem.penalty.l1_ratio < 1
         copies = (
             np.zeros(d, bool) if ridge or self.signs is not None else self.columns.find_copies()
@@ -209,7 +223,7 @@ class Follower:
         """Start from nonzero weights (s,) of some features, a solution with lam1 = `last`."""
         self.admit(index)
         order = np.argsort(self.index)
-        self.w[order[np.searchsorted(self.index[order], index)]] = values
+        self.w[order[np.searchsorted(self.index[order], index)]] = values * self.factors[index]
         self.last = last
         self.move_to(self.X @ self.w)
 
@@ -217,7 +231,7 @@ class Follower:
     def coef(self):
         """The weights (d,) of all features."""
         w = np.zeros(self.columns.shape[1])
-        w[self.index] = self.w
+        w[self.index] = self.w / self.factors[self.index]
         return w
 
     def pull(self, q, index=slice(None)):
@@ -257,7 +271,7 @@ class Follower:
         sums, exact = self.sums, np.r_[self.index, above]
         self.bounds = SparseBounds(
             float(np.abs(self.w).sum()),
-            float(self.w @ self.w),
+            float(self.w @ (self.w / self.factors[self.index])),
             sums.loss,
             self.loss.dual_part(sums),
             float(self.w @ q[self.index]),
@@ -265,6 +279,7 @@ class Follower:
             self.summed.lowest,
             self.pull(q[exact], exact),
             lam1,
+            self.factors[exact],
         )
 
     def admit(self, features):
@@ -357,12 +372,12 @@ class Follower:
     def advance(self, lam1, lam2, primal, gap):
         """Take one Newton step with a line search; False if it gains nothing."""
         g, was_fresh = self.sums.score_gradient, self.is_fresh
-        q, w = self.X.T @ g, self.w
+        q, w, lam2 = self.X.T @ g, self.w, lam2 / self.factors[self.index]
         side = np.zeros(w.size) if self.signs is None else self.signs[self.index].astype(float)
         tol = lam1 * min(max(0.01 * gap, 1e-12), 1e-3)
         u = solve_quadratic(self.G, w, q, lam1, lam2, side, tol)
         move, self.steps = u - w, self.steps + 1
-        size = lambda w: lam1 * float(np.abs(w).sum()) + lam2 / 2 * float(w @ w)
+        size = lambda w: lam1 * float(np.abs(w).sum()) + float((lam2 * w) @ w) / 2
         fall = size(u) - size(w) - float(q @ move)
         share = 1.0
         for _ in range(HALVINGS):
