@@ -543,6 +543,44 @@ def seconds_of_smooth(problem: Any) -> float:
     return min(float(np.dot(rates, smooth_terms(kind, n, m, k, z, copies))) for kind in kinds)
 
 
+WIDE, NARROW = (
+    2e-11,
+    2.5e-12,
+)  # seconds of a multiplication, with more features than items and fewer
+READ = 2e-9  # seconds of an entry of the items that is read
+PRODUCTS = 40.0  # Hessian products that take as long as one solution of another loss
+OF_PATH, OF_ONE = 9.0, 4.0  # seconds of a path or of one solution, over those of its last step
+FEW_FROM, ALL_BELOW = 0.05, 0.01  # shares of lam_max: few features have weights above, all below
+USUAL_SHARE = 0.02  # share at which a path with more features than items ends
+
+
+def seconds_of_sparse(
+    problem: Any, provides: str = "solve", lam: float | None = None, decades: float | None = None
+) -> float:
+    """Predicted seconds of "sparse" down to lam, roughly: within a factor of four.
+
+    Up to 1.5 n features have weights. With more features than items, a solution takes the longer
+    the smaller lam is; with fewer, all features have weights below 0.01 lam_max. O(n d) for
+    lam_max.
+    """
+    n, d = problem.n_items, problem.X.shape[1]
+    m, is_wide = min(1.5 * n, d), d > n
+    if lam is None and decades is not None:
+        share = max(1e-4, 10.0**-decades)
+    elif lam is None:
+        share = USUAL_SHARE if is_wide and provides == "path" else 1e-4
+    else:
+        share = min(1.0, max(1e-4, lam / (problem.lam_max or lam)))
+    deep = min(1.0, ALL_BELOW / share)
+    rate = WIDE / share if is_wide else NARROW * deep / ALL_BELOW
+    rate *= min(1.0, FEW_FROM / share) ** 1.5
+    last = rate * m**2 * (n + m) + deep * m * seconds_of_smooth(problem) / PRODUCTS + READ * n * d
+    if provides != "path":
+        return OF_ONE * last
+    decades = 1.0 if is_wide else max(1.0, np.log10(ALL_BELOW / share) + 1)
+    return OF_PATH * decades * last
+
+
 NODES = (np.arange(5) + 0.5) / 5  # shares of the powers of ten of a path
 
 
@@ -591,6 +629,8 @@ def predicted_seconds(
             return seconds_of_many(solver, work)
         if solver in SOLVERS:
             return seconds_of(solver, work)
+    if solver == "sparse" and is_kind(problem, "RankSVMProblem"):
+        return seconds_of_sparse(problem, provides, lam, decades)
     name = (
         f"{solver}, rls" if solver == "homotopy" and is_kind(problem, "RankRLSProblem") else solver
     )
@@ -699,6 +739,12 @@ def costs_of(problem, lam, provides):
 
     The seconds are infinite where none are predicted, as for losses that are not MEASURED.
     """
+    if problem.penalty.coef_is_weights:
+        n, d = problem.n_items, problem.X.shape[1]
+        m = min(1.5 * n, d)
+        cost = seconds_of_sparse(problem, provides, lam), int(8 * (n * d + 2 * n * m + 2 * m**2))
+        others = ["simplex"] if provides == "path" else ["simplex", "qp"]
+        return [("sparse", *cost), *((name, np.inf, 0) for name in ["homotopy", *others])]
     if problem.loss.name not in MEASURED:
         return [(name, np.inf, 0) for name in (SOLVERS if provides == "solve" else ["epsilon"])]
     work = work_of(problem, lam)
@@ -792,7 +838,8 @@ def compare_solvers(
     Parameters
     ----------
     problem : RankSVMProblem
-        Problem with the L2 penalty. Every other problem has only one suitable solver.
+        Every other problem has only one suitable solver. With a sparse penalty only the time of
+        "sparse" is predicted, within a factor of four.
     lam : float > 0, optional
         Regularization parameter of the solution, or of the end of the path: the further below
         lam_max, the longer "newton" and "path" take. By default 1e-4 lam_max, and 1e-6 lam_max for
@@ -815,7 +862,7 @@ def compare_solvers(
     TypeError
         If the problem is not a ranking SVM.
     ValueError
-        If its penalty is L1, or another argument is out of range.
+        If another argument is out of range.
 
     Notes
     -----
@@ -838,12 +885,6 @@ def compare_solvers(
             f"problem is {a_type(problem)}",
             "a RankSVMProblem, because every other problem has only one suitable solver",
         )
-    if problem.penalty.coef_is_weights:
-        raise ArgumentError(
-            f"problem has the penalty {problem.penalty.name!r}, which the solver "
-            f"{l1_solver(problem)!r} solves",
-            "'l2'",
-        )
     provides = as_choice("provides", provides, ("solve", "path"))
     lam = None if lam is None else as_positive("lam", lam)
     found, room = Forecasts(), available_memory()
@@ -852,7 +893,10 @@ def compare_solvers(
         if (fits := solver_fit(get_solver(name), problem, provides)) is not True:
             seconds, nbytes, obstacle = np.inf, 0, fits
         elif seconds == np.inf:
-            obstacle = f"takes it, but no time is predicted for loss {problem.loss.name}"
+            what = "penalty" if problem.penalty.coef_is_weights else "loss"
+            obstacle = (
+                f"takes it, but no time is predicted for {what} {getattr(problem, what).name}"
+            )
         found.append(Prediction(name, seconds, nbytes, obstacle))
     if as_flag("allow_plugins", allow_plugins):
         found += costs_of_plugins(problem, lam, provides)
@@ -888,6 +932,9 @@ def advice_for(problem, provides="solve"):
     if not is_kind(problem, "RankSVMProblem"):
         return 'kernel="linear", a basis, or fewer items'
     prefs, loss = problem.prefs, problem.loss
+    if problem.penalty.coef_is_weights:
+        less = "a larger lam_min, a smaller deviance" if provides == "path" else "a larger lam"
+        return f"{less}, or fewer features"
     approximate = "approximate_kernel with a lam that is not too small"
     if provides == "path":
         approximate = 'NystroemMap for the items with kernel="linear" and loss="squared"'

@@ -266,8 +266,42 @@ def test_other_problems_are_refused_by_name():
         compare_solvers(rb.RankRLSProblem(one.X, np.arange(300) % 2))
     with pytest.raises(TypeError, match="problem is an int"):
         compare_solvers(3)
-    with pytest.raises(ValueError, match="problem has the penalty 'l1'"):
-        compare_solvers(problem(kernel="linear", penalty="l1"))
+
+
+def sparse_problem(n, d, **options):
+    """Nearly empty items, of which only the shape matters."""
+    rng = np.random.default_rng(0)
+    X = csr_array((rng.normal(size=n), (np.arange(n), rng.integers(0, d, n))), shape=(n, d))
+    orders = rb.Orders.from_survival(rng.exponential(size=n), rng.random(n) < 0.7)
+    return rb.RankSVMProblem(X, orders, kernel="linear", loss="plackett-luce", **options)
+
+
+def test_sparse_penalties_have_a_forecast():
+    """Of "sparse"; other solvers say why not, and exact ones have none."""
+    found = compare_solvers(sparse_problem(60, 30, penalty="elastic-net"))
+    assert found[0].solver == "sparse" and 0 < found[0].seconds < 1 and not found[0].obstacle
+    assert all("it takes the penalty l1" in one.obstacle for one in found[1:])
+    squared = {p.solver: p for p in compare_solvers(problem(50, kernel="linear", penalty="l1"))}
+    assert squared["simplex"].obstacle == "takes it, but no time is predicted for penalty l1"
+    assert "it takes the loss" in squared["sparse"].obstacle
+
+
+def test_long_sparse_solutions_are_announced():
+    """The smaller lam and the more features, the longer; the warning names a way out."""
+    large, solver = sparse_problem(3000, 20_000, penalty="l1"), choice.get_solver("sparse")
+    seconds = [
+        choice.predicted_seconds(large, "sparse", lam=share * large.lam_max)
+        for share in (0.9, 0.1, 0.02, 0.002)
+    ]
+    assert (np.diff(seconds) > 0).all() and seconds[0] < 20 and seconds[2] > 60
+    lam = 0.02 * large.lam_max
+    with pytest.warns(UserWarning, match="'sparse' for one solution is .*; use a larger lam, or"):
+        choice.announce(large, solver, lam=lam)
+    with pytest.warns(UserWarning, match="a larger lam_min, a smaller deviance, or fewer features"):
+        choice.announce(large, solver, "path", lam=lam)
+    choice.announce(large, solver, "path", lam=0.5 * large.lam_max)
+    folds = choice.predicted_seconds(large, "sparse", "path", decades=1.0)
+    assert folds < choice.predicted_seconds(large, "sparse", "path", decades=3.0)
 
 
 def test_what_no_solver_takes_is_left_to_qp_to_refuse(monkeypatch):
