@@ -1,8 +1,8 @@
-"""Sparse paths of smooth losses, beside scikit-survival, skglm, celer and liblinear.
+"""Sparse paths of smooth losses, beside scikit-survival, skglm, celer, liblinear and saga.
 
 Each program computes the L1 solutions of the same lambdas, from lam_max to 0.05 lam_max: a hundred
-for Cox's model and the logistic loss of pairs, and every tenth of them for liblinear, whose seconds
-are for these ten. Ours has a relative gap of at most 1e-6 at each lambda.
+for Cox's model and the logistic loss of pairs, and every tenth of them for liblinear and saga,
+whose seconds are for these ten. Ours has a relative gap of at most 1e-6 at each lambda.
 
 The "worst gap" of every program is the largest relative gap over its lambdas that our certificate
 proves of its weights, at their own dual point. Weights with a small error of the optimality
@@ -12,6 +12,7 @@ unless its name says another.
 """
 
 import warnings
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -113,7 +114,7 @@ def cox(n, d):
 
 
 def pairs(n, d, m):
-    """The logistic loss of pairs of sparse items, beside celer and liblinear on differences."""
+    """The logistic loss of pairs of sparse items; celer, liblinear and saga take differences."""
     X, better, worse = votes(n, d, m)
     prefs = rb.Preferences(better, worse, n)
     make = lambda: rb.RankSVMProblem(X, prefs, kernel="linear", loss="logistic", penalty="l1")
@@ -121,16 +122,17 @@ def pairs(n, d, m):
     lams, turn = lambdas(problem), np.where(np.arange(better.size) % 2, 1.0, -1.0)
     Z = sp.csc_matrix(sp.diags_array(turn) @ (X[better] - X[worse]))
 
-    def liblinear():
+    def logistic(solver):
         from sklearn.linear_model import LogisticRegression
 
-        options = dict(penalty="l1", solver="liblinear", fit_intercept=False, random_state=0)
+        options = dict(penalty="l1", solver=solver, fit_intercept=False, random_state=0)
         model = lambda lam: LogisticRegression(C=1 / lam, tol=1e-4, **options)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # newer versions rename the penalty
+            warnings.simplefilter("ignore")  # saga's hundred passes, and a renamed penalty
             return np.array([model(lam).fit(Z, turn).coef_[0] for lam in lams[:: COUNT // 10]])
 
-    peers = {"liblinear, ten lambdas": liblinear}
+    of_sklearn = ("liblinear", "saga")
+    peers = {f"{name}, ten lambdas": partial(logistic, name) for name in of_sklearn}
     for tol in (1e-4, 1e-6):
         peers[f"celer(tol={tol:g})"] = rival("celer", "sparse_logistic", Z, turn, lams, tol)
     what = f"logistic, {better.size:,} pairs, {n:,} x {d:,} at 1 %, {COUNT} lambdas"
