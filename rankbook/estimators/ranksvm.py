@@ -193,7 +193,7 @@ class RankSVM(Ranker):
         Share of the L1 norm in the elastic net, above 0 and at most 1; other penalties ignore it.
     penalty_factor : array-like of shape (d,) or dict, optional
         Factors > 0 that multiply the penalty of each feature, for "l1" and "elastic-net": a feature
-        of a small factor is hardly penalised. They are 1 by default and not rescaled. A dict has
+        of a small factor is hardly penalized. They are 1 by default and not rescaled. A dict has
         feature names, as for `signs`.
 
     Attributes

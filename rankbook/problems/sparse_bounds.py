@@ -300,7 +300,7 @@ def as_factors(given, d, names=None):
     """
     if given is None:
         return None
-    accepted = "a positive number, such as 1e-3 for a feature that is hardly penalised"
+    accepted = "a positive number, such as 1e-3 for a feature that is hardly penalized"
     accepts = lambda value: 0 < value < np.inf
     values = by_feature("penalty_factor", given, d, names, 1.0, accepts, accepted)
     return as_read_only(values.astype(np.float64))
