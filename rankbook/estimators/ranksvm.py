@@ -373,8 +373,11 @@ class RankSVM(Ranker):
         Also returns the extended items, None without pair features, and the kernel of the items.
         """
         kernel, signs = self._kernel(self.gamma), feature_signs(self, X)
-        is_net, factors = self.penalty == "elastic-net", feature_factors(self, X)
-        penalty = sparse_penalty(self.penalty, self.l1_ratio, factors)
+        is_net = self.penalty == "elastic-net"
+        factors = None if self.penalty_factor is None else feature_factors(self, X)
+        penalty = self.penalty
+        if is_net or factors is not None:
+            penalty = sparse_penalty(penalty, self.l1_ratio, factors)
         options = dict(penalty=penalty, loss=self.loss)
         if (u := getattr(prefs, "pair_features", None)) is None:
             problem = RankSVMProblem(X, prefs, kernel, signs=signs, **options)
