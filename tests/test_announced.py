@@ -233,7 +233,7 @@ LARGE = {
 def test_a_large_call_says_how_much_memory_it_needs(name, monkeypatch):
     call, words = LARGE[name]
     monkeypatch.setattr(limits, "available_memory", lambda: 10**6)
-    with pytest.raises(MemoryError, match=f"{words}.* needs [0-9,]+ bytes .* are available; "):
+    with pytest.raises(MemoryError, match=f"{words}.* needs [0-9,]+ bytes .* are available. "):
         call()
 
 
@@ -246,7 +246,7 @@ def test_a_failed_allocation_is_told_in_the_library_s_words(of, monkeypatch):
         "rankbook.metrics.pairs" if of is rb.disagreement else "rankbook.estimators.calibration"
     )
     monkeypatch.setattr(f"{module}.as_judged", fails)
-    with pytest.raises(MemoryError, match="needs more memory than .* 6.40 GiB.*; use fewer items"):
+    with pytest.raises(MemoryError, match="needs more memory than .* 6.40 GiB.*. Use fewer items"):
         of([1.0, 2.0], [1.0, 2.0])
 
 

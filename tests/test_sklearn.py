@@ -417,7 +417,7 @@ def test_a_column_that_holds_no_numbers_is_named(kind):
             ):
                 with pytest.raises(
                     TypeError,
-                    match=f"^X has {what}.* in column 'colour'. Pass columns of numbers",
+                    match=f"^X has {what}.* in column 'colour'. Leave the column out",
                 ):
                     call()
     assert np.array_equal(fitted.predict(X.assign(colour=1.0)), before)
@@ -499,7 +499,7 @@ def test_problems_name_the_column_too(column):
         ("X_new", lambda: solution.predict(bad[["colour", "age"]])),
     ):
         with pytest.raises(
-            TypeError, match=f"^{name} has .* in column 'colour'. Pass columns of numbers"
+            TypeError, match=f"^{name} has .* in column 'colour'. Leave the column out"
         ):
             call()
 

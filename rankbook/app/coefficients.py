@@ -34,7 +34,9 @@ def table_rows(file, facts):
     table = about.get("coefficients") if isinstance(about, dict) else None
     if table is None:
         raise ArgumentError(
-            f"file is {str(file)!r}, without a table of coefficients", "a model with one", MISSING
+            f"file is {str(file)!r}, a model without a table of coefficients",
+            "a model that has one",
+            MISSING,
         )
     rows = []
     for each in zip(table["feature"], *(table[name] for name in STORED)):

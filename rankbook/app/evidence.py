@@ -152,7 +152,9 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
     """Read the data that models are judged by, and score them."""
     if preferences is not None:
         if y is not None or qid is not None:
-            raise ArgumentError("preferences are given beside y or qid", "one of the two")
+            raise ArgumentError(
+                "preferences are given beside y or qid", "either preferences, or y and qid"
+            )
         if not hasattr(X, "shape"):
             X = as_array("X", X)
         if np.ndim(X) != 2:
@@ -166,7 +168,9 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
         else:
             y = None
     if not len(prefs):
-        raise ArgumentError("y has no preference: no two items of a query differ", "at least one")
+        raise ArgumentError(
+            "y has no preference: no two items of a query differ", "at least one preference"
+        )
     n, index = prefs.n_items, index_of(X)
     if names is None:
         names = next((each for each in (prefs.items, index) if each is not None), None)
@@ -179,7 +183,7 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
         scores = model.predict(X) if hasattr(model, "predict") else model
         if np.shape(scores) != (n,):
             said = f"models has {name!r} with scores of shape {np.shape(scores)}"
-            raise ArgumentError(said, f"one for each of the {n} items")
+            raise ArgumentError(said, f"{n} scores, one for each item")
         found.judge(name, model, as_vector("models", scores))
         found.of_fit |= was_fitted_to(model, X)
     return found

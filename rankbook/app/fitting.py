@@ -74,7 +74,7 @@ def fit_model(
     start = given.pop("start", None)
     for name in given.keys() - FITTED[method]().get_params():
         raise ArgumentError(
-            f"{name} is {given[name]!r}", f"None for the method {method!r}, which has no {name}"
+            f"{name} is {given[name]!r}", f"Omit {name}, which the method {method!r} does not have."
         )
     refuse_gram(given.get("kernel"))
     names = features if encoding is None else encoding.names

@@ -102,7 +102,9 @@ def measure_block(block, model, names, most=np.inf):
     for name in names:
         try:
             if name in PROBABILITIES and len(Preferences.from_scores(y, qid)) > most:
-                raise UndefinedMetric(f"data have more than {most:,} preferences", "fewer")
+                raise UndefinedMetric(
+                    f"data have more than {most:,} preferences", "fewer preferences"
+                )
             metric, options = metric_of(name, model)
             sums.append(metric_sums(metric, y, scores, qid, **options))
         except ValueError as error:  # grades that the metric refuses
@@ -164,7 +166,9 @@ def measures(blocks, model, metrics=None):
                 raise each
             rule = RULES[find_metric(name)[0]]
             if not each[1] > 0:
-                raise UndefinedMetric(f"data have no query with {rule.needs}", "at least one")
+                raise UndefinedMetric(
+                    f"data have no query with {rule.needs}", "at least one such query"
+                )
         except ValueError:
             if metrics is not None or not found:  # without a disagreement there are no preferences
                 raise

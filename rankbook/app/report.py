@@ -162,7 +162,7 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
         if given:
             evidence = evidence_of(models, X, y, qid, preferences, names)
         elif len(models) > 1:
-            raise ArgumentError("y is None, and there are several models", "data to compare them")
+            raise ArgumentError("y is None, and there are several models", "y to compare them")
         title, sections = report_of_models(models, evidence, about)
     foot = f"Written by rankbook {version('rankbook')}. The page loads no other files."
     return Report(title, page(title, sections, foot))
@@ -180,8 +180,8 @@ def as_models(models):
     if not isinstance(models, dict):
         given = models if isinstance(models, list | tuple) else [models]
         if bad := [each for each in given if not hasattr(each, "predict")]:
-            said = "Pass scores in a dict, whose keys are names."
-            raise ArgumentError(f"models has {a_type(bad[0])}", "a model with predict", said)
+            said = "a model with predict, or a dict of scores by name"
+            raise ArgumentError(f"models has {a_type(bad[0])}", said)
         kinds = [type(ranker_of(each)).__name__ for each in given]
         number = [f" {kinds[: i + 1].count(kind)}" for i, kind in enumerate(kinds)]
         names = [k if kinds.count(k) == 1 else k + i for k, i in zip(kinds, number)]
@@ -304,7 +304,7 @@ def report_of_models(models, evidence, about):
     if len(models) > 1:
         if not evidence.listed and not evidence.by_query:
             said = f"y has {len(evidence.prefs):,} preferences"
-            raise ArgumentError(said, f"at most {MOST_PAIRS:,}, or query ids")
+            raise ArgumentError(said, f"at most {MOST_PAIRS:,} preferences, or query ids")
         means = means_of(evidence, metric)
         best = max(models, key=means.get)
         rows, of = comparison_rows(evidence, best, metric), f": {best}"

@@ -58,13 +58,15 @@ def check_method(method, data, graph, loss=None):
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if method != "ranksvm" and loss is not None:
-        raise ArgumentError(f"loss is {loss!r} and method is {method!r}", "a loss for ranksvm only")
+        raise ArgumentError(
+            f"loss is {loss!r} and method is {method!r}", "loss only with method='ranksvm'"
+        )
     as_loss(loss or "hinge")
     if isinstance(data, PreferredItems):
         if graph != "full":
             raise ArgumentError(f"graph is {graph!r}", "'full' for preferences")
         if method == "rayleigh":
-            raise ArgumentError("method is 'rayleigh'", "ranksvm or rankrls for preferences")
+            raise ArgumentError("method is 'rayleigh'", "'ranksvm' or 'rankrls' for preferences")
     if method != "rayleigh":
         return
     levels = np.unique(data.y).size
@@ -127,7 +129,7 @@ def refuse_gram(kernel):
     if isinstance(kernel, str) and kernel == "precomputed":
         raise ArgumentError(
             "kernel is 'precomputed', and the items of the data are features",
-            "linear, poly or rbf",
+            "'linear', 'poly' or 'rbf'",
         )
 
 
@@ -168,7 +170,7 @@ def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
         else [None]
     )
     if not gammas:
-        raise ArgumentError("gamma is empty", "a number, or one or more of them")
+        raise ArgumentError("gamma is empty", "at least one number")
     tries = [dict(kernel=kernel, gamma=value, **given) for value in gammas]
     Kernel(**tries[0])  # refuses a wrong degree or coef0
     return tries
@@ -218,7 +220,7 @@ class ModelSelection:
         X_new = as_matrix("X_new", X_new)
         if X_new.shape[1] != self.centre.size:
             raise ArgumentError(
-                f"X_new has {X_new.shape[1]} columns", f"{self.centre.size}, as in the data"
+                f"X_new has {X_new.shape[1]} columns", f"{self.centre.size} columns, as in the data"
             )
         return self.solution.predict((X_new - self.centre) * self.factor)
 

@@ -194,7 +194,7 @@ def open_archive(file):
                 arrays = _read_arrays(archive, os.fstat(handle.fileno()).st_size)
         except Exception as error:  # any error of the readers of Python and NumPy
             raise ArgumentError(
-                f"file is {str(file)!r}, no file of rankbook, or a damaged one: {error}",
+                f"file is {str(file)!r}, which is no file of rankbook or is damaged: {error}",
                 "a file that rankbook wrote",
             ) from error
     try:
@@ -206,8 +206,8 @@ def open_archive(file):
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise ArgumentError(
-        f"file is {str(file)!r}, whose header is not that of a file of rankbook",
-        "a file written by rankbook",
+        f"file is {str(file)!r}, which has another header than files of rankbook",
+        "a file that rankbook wrote",
     )
 
 
@@ -221,10 +221,10 @@ def read_archive(file, kinds):
     if kind not in kinds:
         raise ArgumentError(f"file is {str(file)!r}, a {kind}", "a file of rankbook")
     if number != VERSION:
-        fix = "update rankbook" if number > VERSION else "fit and save it again"
+        fix = "Update rankbook." if number > VERSION else "Fit the model and save it again."
         raise ArgumentError(
             f"file is {str(file)!r}, a {kind} of format version {number}",
-            f"version {VERSION}: {fix}",
+            fix,
         )
     return kind, header["facts"], arrays
 

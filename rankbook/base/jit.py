@@ -117,7 +117,7 @@ def open_folder(folder):
                 place.mkdir(0o700, exist_ok=True)
         if reason := weakness(folder):
             warnings.warn(
-                f"compiled code is not kept, because {reason}; remove that permission, or set "
+                f"compiled code is not kept, because {reason}. Remove that permission, or set "
                 "NUMBA_CACHE_DIR to a folder of your own.",
                 RuntimeWarning,
                 stacklevel=2,

@@ -86,6 +86,17 @@ def available_memory():
     return max(0, min(rooms))
 
 
+def as_sentence(text):
+    """Return a text with a capital letter and a full stop.
+
+    Examples
+    --------
+    >>> as_sentence("use fewer items")
+    'Use fewer items.'
+    """
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def require_memory(nbytes, what, instead):
     """Raise a MemoryError if `nbytes` bytes are not available.
 
@@ -96,7 +107,7 @@ def require_memory(nbytes, what, instead):
     if nbytes > available:
         raise OutOfMemory(
             f"{what} needs {nbytes:,} bytes ({in_words(nbytes)}), "
-            f"and {in_words(available)} are available; {instead}."
+            f"and {in_words(available)} are available. {as_sentence(instead)}"
         )
 
 
@@ -113,7 +124,7 @@ def announce_time(seconds, what, instead):
     a faster way. After a warning, no call within the context that this function returns warns.
     """
     if is_long := MINUTE < seconds < math.inf and not ANNOUNCED.get():
-        warn(f"{what} is predicted to need {duration(seconds)}; {instead}.")
+        warn(f"{what} is predicted to need {duration(seconds)}. {as_sentence(instead)}")
     return _announced() if is_long else nullcontext()
 
 
@@ -156,7 +167,7 @@ def within_memory(
         detail = f" ({error})" if str(error) else ""
         raise OutOfMemory(
             f"{what} needs more memory than the {in_words(available_memory())} that are "
-            f"available{detail}; {instead}."
+            f"available{detail}. {as_sentence(instead)}"
         ) from error
 
 
@@ -225,8 +236,8 @@ def refuse_huge(name, A):
     size = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if 0 < size < SMALLEST:
         raise ArgumentError(
-            f"{name} has no number above {size:g} in size",
-            f"numbers of {SMALLEST:g} and above, or 0, since squares of smaller ones vanish",
+            f"{name} has no number above {size:g} in absolute value",
+            f"numbers of at least {SMALLEST:g}, because squares of smaller ones vanish",
         )
     if size <= LARGEST:
         return
@@ -238,7 +249,7 @@ def refuse_huge(name, A):
     where = f"in row {at[0]}, column {at[1]}" if len(at) == 2 else f"at index {at[0]}"
     raise ArgumentError(
         f"{name} has {value} {where}",
-        f"numbers up to {LARGEST:g} in size, since squares of larger ones overflow",
+        f"numbers up to {LARGEST:g} in absolute value, because squares of larger ones overflow",
     )
 
 
@@ -249,17 +260,15 @@ def solvable(what):
         yield
     except np.linalg.LinAlgError as error:
         raise ArithmeticError(
-            f"{what} overflows, or is singular to rounding ({error}); "
-            "features (or a kernel) of moderate scale, or a larger lam, are needed."
+            f"{what} overflows, or is singular to rounding ({error}). "
+            "Use features (or a kernel) of moderate scale, or a larger lam."
         ) from error
 
 
 def require_finite(A, what):
     """Raise an ArithmeticError if a matrix has overflowed."""
     if not np.isfinite(A).all():
-        raise ArithmeticError(
-            f"{what} overflows; features (or a kernel) of moderate scale are needed."
-        )
+        raise ArithmeticError(f"{what} overflows. Use features (or a kernel) of moderate scale.")
 
 
 INSIDE = ("rankbook", "sklearn", "contextlib")  # packages that are not the user's code

@@ -48,8 +48,7 @@ class SetOnce:
         )
         if (name in self.__dict__ or made) and not name.startswith("_"):
             raise AttributeError(
-                f"{name} of {a_type(self)} is set once; "
-                f"make a new {type(self).__name__} to change it."
+                f"{name} of {a_type(self)} cannot be changed. Make a new {type(self).__name__}."
             )
         object.__setattr__(self, name, value)
 

@@ -47,9 +47,8 @@ def unknown_name(argument, value, known):
         found.lower(), known, n=1
     )
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return ArgumentError(
-        f"{argument} is {describe_value(value)}{hint}", f"one of: {', '.join(known)}"
-    )
+    accepted = f"one of: {', '.join(known)}" if len(known) > 1 else f"{known[0]!r}"
+    return ArgumentError(f"{argument} is {describe_value(value)}{hint}", accepted)
 
 
 def as_choice(argument, value, known):
@@ -68,7 +67,9 @@ def require_kind(argument, value, kind):
 def require_columns(argument, X, columns):
     """Raise a ValueError unless new items have as many columns as the training items."""
     if X.shape[1] != columns:
-        raise ArgumentError(f"{argument} has {X.shape[1]} columns", f"{columns}, as in training")
+        raise ArgumentError(
+            f"{argument} has {X.shape[1]} columns", f"{columns} columns, as in training"
+        )
 
 
 def index_of(rows):
@@ -116,12 +117,11 @@ def require_same_rows(**given):
         if (i := next(differ, None)) is None:
             continue
         first = f"{labels[i]!r} in row {i}, where {of} has {wanted[i]!r}"
-        said, advice = f"{name} has the index {first}", ""
+        said, fitting = f"{name} has the index {first}", f"{name} with the index of {of}"
         if Counter(labels) == Counter(wanted):
             said = f"{name} has the index of {of} in another order: {first}"
-            advice = f"{name}.loc[{of}.index], or " * known.is_unique
-        advice = f"Use {advice}{name}.to_numpy() to match rows by position."
-        raise ArgumentError(said, f"the index of {of}", advice)
+            fitting = f"{name}.loc[{of}.index]" if known.is_unique else fitting
+        raise ArgumentError(said, f"{fitting}, or {name}.to_numpy() to match rows by position")
 
 
 def is_iterable(value):
@@ -174,13 +174,13 @@ def refuse_text(name, value):
     seen = set()
     for column, what in columns:
         if column in seen:
-            raise ArgumentError(f"{name} has two columns {column!r}", "different names")
+            raise ArgumentError(f"{name} has two columns named {column!r}", "different names")
         seen.add(column)
         if what:
             raise ArgumentError(
                 f"{name} has {what} in column {column!r}",
-                "columns of numbers",
-                "Leave it out, or encode it, for instance by sklearn.preprocessing.OneHotEncoder.",
+                "Leave the column out, or encode it, for example by "
+                "sklearn.preprocessing.OneHotEncoder.",
             )
 
 
@@ -245,8 +245,7 @@ def as_matrix(name, value):
     if hasattr(value, "toarray"):
         raise ArgumentError(
             f"{name} is a sparse matrix",
-            "a dense array of shape (n, d)",
-            f"Use {name}.toarray() if it fits in memory.",
+            f"a dense array of shape (n, d): {name}.toarray() if it fits in memory",
         )
     refuse_text(name, value)
     A = as_numbers(name, value, exact=name == "y")
@@ -269,7 +268,9 @@ def as_array(name, value):
         advice = f"; use {name}.df()" if hasattr(value, "df") else ""  # a relation of DuckDB
         raise TypeError(f"{name} cannot be read as an array: {error}{advice}") from error
     except ValueError as error:  # numpy reports an inhomogeneous shape
-        raise ArgumentError(f"{name} has rows of unequal lengths", "an array") from error
+        raise ArgumentError(
+            f"{name} has rows of unequal lengths", "rows of equal lengths"
+        ) from error
     if A.dtype.kind == "O" and A.ndim == 0:  # for example a generator, a dict or a function
         raise ArgumentError(f"{name} is {describe_value(value)}", "an array")
     return A
@@ -344,8 +345,7 @@ def as_numbers(name, value, exact=True):
         if rounded := next((a for a, b in pairs if abs(b) >= 2.0**53 and a != b), None):
             raise ArgumentError(
                 f"{name} has {describe_value(rounded)}, which a float64 rounds",
-                "integers up to 2**53",
-                "Subtract the smallest first, or number them in order.",
+                "integers up to 2**53: subtract the smallest one first, or number them in order",
             )
     return numbers
 
@@ -421,7 +421,7 @@ def as_vector(name, value, size=None, *, minimum=None, strict=False):
     v = as_numbers(name, value)
     if v.ndim != 1 or (size is not None and v.size != size):
         raise ArgumentError(
-            f"{name} has shape {v.shape}", f"shape ({'n' if size is None else size},)"
+            f"{name} has shape {v.shape}", f"an array of shape ({'n' if size is None else size},)"
         )
     bad = first_bad(v)
     if bad:
@@ -431,7 +431,7 @@ def as_vector(name, value, size=None, *, minimum=None, strict=False):
         if low.size:
             raise ArgumentError(
                 f"{name} has {v[low[0]]} at index {low[0]}",
-                f"numbers {'>' if strict else '>='} {minimum}",
+                f"numbers {'>' if strict else '>='} {minimum:g}",
             )
     return v
 
@@ -453,11 +453,11 @@ def as_positive(name, value, *, zero=False, most=np.inf):
 def as_count(name, value, low=1, high=2**53, why=""):
     """Return `value` as an integer from `low` to `high`; `why` explains the upper bound."""
     beyond = high < 2**53 or isinstance(value, int | float) and value > high
-    limit = f" and <= {high}{why}" if beyond else ""
+    wanted = f"an integer from {low} to {high}{why}" if beyond else f"an integer >= {low}"
     number = isinstance(value, int | float | np.integer | np.floating)
     # NaN and infinity are not multiples of 1
     if isinstance(value, bool) or not (number and value // 1 == value and low <= value <= high):
-        raise ArgumentError(f"{name} is {describe_value(value)}", f"an integer >= {low}{limit}")
+        raise ArgumentError(f"{name} is {describe_value(value)}", wanted)
     return int(value)
 
 
@@ -496,10 +496,12 @@ def as_index(name, value, n):
     if v.ndim != 1:
         raise ArgumentError(f"{name} has shape {v.shape}", "a vector of item indices")
     if v.size and v.dtype.kind not in "iu":
-        raise ArgumentError(f"{name} has dtype {v.dtype}", "integer item indices")
+        raise ArgumentError(f"{name} has dtype {v.dtype}", "integers as item numbers")
     out = np.flatnonzero((v < 0) | (v >= n))
     if out.size:
-        raise ArgumentError(f"{name} has {v[out[0]]} at index {out[0]}", f"items 0 to {n - 1}")
+        raise ArgumentError(
+            f"{name} has {v[out[0]]} at index {out[0]}", f"item numbers from 0 to {n - 1}"
+        )
     return v if v.size else v.astype(np.intp)
 
 
@@ -511,7 +513,7 @@ def as_ids(name, value, n, what="id"):
         sizes = f"If {name} holds group sizes, pass np.repeat(np.arange(len({name})), {name})."
         raise ArgumentError(
             f"{name} has shape {v.shape}",
-            f"shape ({n},), one {what} for each item",
+            f"an array of shape ({n},), one {what} for each item",
             sizes * bool(are_sizes),
         )
     merged = v.dtype.kind == "U" or v.dtype.kind == "f" and (np.abs(v) >= 2.0**53).any()
@@ -541,7 +543,8 @@ def as_ids(name, value, n, what="id"):
         return np.unique(v, return_inverse=True)
     except TypeError as error:
         raise ArgumentError(
-            f"{name} has {what}s of kinds that cannot be sorted together", "numbers, or text"
+            f"{name} has {what}s of kinds that cannot be sorted together",
+            "only numbers, or only text",
         ) from error
 
 

@@ -56,7 +56,7 @@ def as_feature_names(X, given=None):
         )
     if len(names) != d:
         raise ArgumentError(
-            f"feature_names has {len(names)} names", f"{d}, one for each column of X"
+            f"feature_names has length {len(names)}", f"{d} names, one for each column of X"
         )
     return tuple(map(str, names))
 
@@ -217,7 +217,7 @@ def _as_block(X, y, qid, *weights):
     X = as_items("X", X)
     n = X.shape[0]
     if n == 0:
-        raise ArgumentError("X has no rows", "at least one")
+        raise ArgumentError("X has no rows", "at least one row")
     if qid is not None:
         as_ids("qid", qid, n)
         qid = np.asarray(qid)
@@ -225,7 +225,7 @@ def _as_block(X, y, qid, *weights):
     if y.dtype.names is not None and weights[1] is not None:
         raise ArgumentError(
             "worse_weight is given and y contains survival times",
-            "only weight, since censored patients are never the worse ones",
+            "only weight, because censored patients are never the worse ones",
         )
     named = zip(("weight", "worse_weight"), weights)
     weights = [None if w is None else as_vector(name, w, n, minimum=0.0) for name, w in named]
@@ -599,14 +599,15 @@ def require_same(found):
         if other.shape[1] != first.shape[1]:
             raise ArgumentError(
                 f"{other.name} has {other.shape[1]} features and {first.name} has {first.shape[1]}",
-                "equal numbers",
+                "blocks with the same number of features",
             )
         if other.feature_names != first.feature_names:
             _refuse_names(first, other)
         if other.is_survival != first.is_survival:
             timed, scored = (other, first) if other.is_survival else (first, other)
             raise ArgumentError(
-                f"{timed.name} has survival times and {scored.name} has scores", "one kind of y"
+                f"{timed.name} has survival times and {scored.name} has scores",
+                "the same kind of y in all blocks",
             )
         if (other.ids is None) or (first.ids is None):
             lacking = other if other.ids is None else first
@@ -618,7 +619,7 @@ def require_same(found):
             raise ArgumentError(
                 f"{other.name} has query ids that are {theirs}, and those of {first.name} are "
                 f"{kind}",
-                "ids of one kind",
+                "query ids of one kind",
             )
 
 
@@ -633,7 +634,8 @@ def _refuse_names(*two):
     (a, one), (b, other) = ((each.name, each.feature_names) for each in two)
     j = next(j for j, (x, y) in enumerate(zip(one, other)) if x != y)
     raise ArgumentError(
-        f"{b} has {other[j]!r} in column {j} and {a} has {one[j]!r}", "equal names in one order"
+        f"{b} has {other[j]!r} in column {j} and {a} has {one[j]!r}",
+        "the same names in the same order",
     )
 
 
@@ -644,8 +646,8 @@ def require_whole(found):
         for query in [] if block.ids is None else block.ids.tolist():
             if query in seen:
                 raise ArgumentError(
-                    f"the query {query!r} is in {seen[query]} and in {block.name}",
-                    "each query in one block: sort the items by query, or on Dask use "
+                    f"blocks have the query {query!r} in {seen[query]} and in {block.name}",
+                    "all items of a query in one block: sort them by query, or on Dask use "
                     "rankbook.dask_blocks(..., shuffle=True)",
                 )
             seen[query] = block.name
@@ -673,8 +675,8 @@ def as_facts(found):
     require_whole(found)
     if 0 < (size := max(block.size for block in found)) < SMALLEST:
         raise ArgumentError(
-            f"X has no number above {size:g} in size",
-            f"numbers of {SMALLEST:g} and above, or 0, since squares of smaller ones vanish",
+            f"X has no number above {size:g} in absolute value",
+            f"numbers of at least {SMALLEST:g}, because squares of smaller ones vanish",
         )
     rows, first = [block.shape[0] for block in found], found[0]
     storages = {block.storage for block in found}

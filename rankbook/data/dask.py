@@ -50,8 +50,8 @@ def require_scheduler(client):
 
 
 LOST_AGAIN = (
-    "workers are lost again and again over the same work, usually because they lack memory; "
-    "use workers with more memory, or smaller blocks."
+    "workers are lost again and again over the same work, usually because they lack memory. "
+    "Use workers with more memory, or smaller blocks."
 )
 PATIENCE, RESTARTS = 60.0, 4  # seconds that all workers may pause; losses of one worker
 
@@ -83,7 +83,7 @@ def wait_for(client, futures):
         if time.monotonic() - active > PATIENCE:
             raise RuntimeError(
                 f"all workers have paused or are gone for {PATIENCE:.0f} s, usually for lack of "
-                "memory; use workers with more memory, or smaller blocks."
+                "memory. Use workers with more memory, or smaller blocks."
             )
 
 
@@ -92,7 +92,7 @@ def explaining(blocks):
     """Name the missing part in the error, instead of "cancelled"."""
     require_scheduler(blocks.client)
     if blocks.is_released:
-        raise RuntimeError("these blocks were released; send them again.")
+        raise RuntimeError("these blocks were released. Send them again.")
     from distributed.scheduler import KilledWorker
 
     try:
@@ -105,7 +105,7 @@ def explaining(blocks):
         lost = [name for name, value in values if getattr(value, "status", "") in gone]
         raise RuntimeError(
             f"{', '.join(lost[:3]) or 'a value'}{' and others' * (len(lost) > 3)}: lost, with the "
-            "worker that had it; it was sent from memory and cannot be computed again. "
+            "worker that had it. It was sent from memory and cannot be computed again. "
             "Send the blocks again, or let the workers read them."
         ) from error
 
@@ -390,7 +390,7 @@ def sent_out(blocks: Blocks, client: "Client", keep: bool | None = None) -> Dask
         sent = iter(client.scatter(own, hash=False))
     except OSError as error:  # a worker closed the connection
         raise RuntimeError(
-            f"a worker was lost while blocks were sent to it ({error}); use workers with more "
+            f"a worker was lost while blocks were sent to it ({error}). Use workers with more "
             "memory, or blocks that the workers read themselves."
         ) from error
     values = [value if is_read else next(sent) for value, is_read in zip(values, read)]
@@ -436,16 +436,16 @@ def vector_partitions(name, value, count, rows):
     if rows is not None and own_rows is not None and own_rows != rows:
         if sum(own_rows) != sum(rows):
             raise ArgumentError(
-                f"{name} has {sum(own_rows)} entries and X has {sum(rows)} rows", "equal numbers"
+                f"{name} has {sum(own_rows)} entries and X has {sum(rows)} rows",
+                "one entry for each row of X",
             )
         value = value.rechunk((rows,))
     parts = delayed_parts(value, as_is=True)
     if len(parts) != count:
         raise ArgumentError(
             f"{name} has {len(parts)} partitions and X has {count}",
-            "equal numbers",
-            "Dask joins files when it reads few of their columns: pass the whole data frame "
-            f"as X and the name of its column as {name}.",
+            f"the whole data frame as X and the name of its column as {name}, because Dask "
+            "joins files of which it reads few columns",
         )
     return parts
 
@@ -717,7 +717,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     if client is None:
         if isinstance(X, Blocks):
             raise ArgumentError(
-                "client is None, and no client was made",
+                "client is None, and there is no current client",
                 "a dask.distributed.Client",
                 "Without one, fit the blocks themselves.",
             )
@@ -726,13 +726,13 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         if not isinstance(client, distributed.Client):
             raise ArgumentError(f"client is {a_type(client)}", "a dask.distributed.Client")
         if client.asynchronous:
-            raise ArgumentError("client is asynchronous", "one that waits for answers")
+            raise ArgumentError("client is asynchronous", "a synchronous client")
         require_scheduler(client)
     given = dict(y=y, qid=qid, weight=weight, worse_weight=worse_weight)
     if isinstance(X, Blocks):
         for name, value in given.items():
             if value is not None:
-                raise ArgumentError(f"{name} is given and X is Blocks, which have it", "None")
+                raise ArgumentError(f"{name} is given and X is Blocks, which have it", "X alone")
         blocks = sent_out(X, client, keep)
     else:
         blocks = partition_blocks(client, X, given)

@@ -660,7 +660,6 @@ def load(name: str) -> Any:
     if isinstance(name, (str, os.PathLike)) and is_file_name(name):
         raise ArgumentError(
             f"name is {str(name)!r}, which looks like a file",
-            "the name of a data set",
-            f"rankbook.read_table({str(name)!r}) reads files.",
+            f"the name of a data set, or call rankbook.read_table({str(name)!r})",
         )
     return _LOADERS[as_choice("name", name, _LOADERS)]()

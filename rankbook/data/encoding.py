@@ -142,8 +142,7 @@ def refuse_decimals(source, name, words):
         if found and len(found) >= share * len(words):
             raise ArgumentError(
                 f"{source} has {found[0]!r} in column {name!r}, which is not read as a number",
-                "one decimal mark in the whole file",
-                "As categories the numbers would lose their order.",
+                "numbers with one decimal mark in the whole file",
             )
 
 
@@ -174,9 +173,7 @@ def learn_encoding(source, frame, learnt):
     numbers = [name for name in frame.columns if name not in texts]
     for name in frame.columns if impute else ():
         if frame[name].isna().all():
-            raise ArgumentError(
-                f"{source} has no value in column {name!r}", "at least one", "Drop the column."
-            )
+            raise ArgumentError(f"{source} has no value in column {name!r}", "Drop the column.")
     categories, fill = {}, {}
     if impute and numbers:
         # with zeros for gaps, so that errors about infinity and words name the place
@@ -197,7 +194,7 @@ def learn_encoding(source, frame, learnt):
             warn(
                 Assumption(
                     f"no two rows of {source} have the same text in column {name!r}, so its codes "
-                    "say nothing about other rows; drop it, or use it as the name."
+                    "say nothing about other rows. Drop it, or use it as the name."
                 )
             )
         categories[name] = found

@@ -134,7 +134,7 @@ class ParquetTable:
         if self._stamp() != self.stamp:
             raise ArgumentError(
                 f"{self} has changed since it was first read",
-                "a file that stays as it is until the computation ends",
+                "Keep the file unchanged until the computation ends.",
             )
 
     def _opened(self, buffer=0):
@@ -288,7 +288,7 @@ class TextCopy:
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 f"the copy of {table} in the temporary folder is gone, or on another machine: "
-                f"{self.path}; read the files again, with TMPDIR a folder that all workers share, "
+                f"{self.path}. Read the files again, with TMPDIR a folder that all workers share, "
                 "or store the data as Parquet, which is not copied."
             ) from error
         return found | {name: np.array(words, object) for name, words in objects.items()}
@@ -305,7 +305,7 @@ def full_folder_named(table, nbytes):
     except OSError as error:
         raise OSError(
             f"the copy of {table} that later passes read does not fit in the temporary folder "
-            f"{folder} ({error}); set the environment variable TMPDIR to a folder with more "
+            f"{folder} ({error}). Set the environment variable TMPDIR to a folder with more "
             "room, or store the data as Parquet, which is not copied."
         ) from error
 
@@ -424,7 +424,7 @@ class CSVText(TextTable):
                 raise ArgumentError(
                     f"{self} has {one} in column {name!r} from about row {first}, and {other} "
                     "before",
-                    "one kind of value in a column",
+                    "columns with one kind of value each",
                 )
 
     def block(self, reader):
@@ -529,7 +529,7 @@ def files_of(paths):
         raise ArgumentError("paths is empty", "at least one file")
     for i, path in enumerate(found):
         if path in found[:i]:
-            raise ArgumentError(f"paths has {path!r} twice", "each file once")
+            raise ArgumentError(f"paths has {path!r} twice", "each file only once")
     return found
 
 
@@ -555,7 +555,7 @@ def open_table(path):
     if str(path) == "-" or Path(path).is_fifo():
         raise ArgumentError(
             f"path is {str(path)!r}",
-            "files, since standard input and pipes can be read only once",
+            "files, because standard input and pipes can be read only once",
         )
     source = Source(path)
     if source.kind == "Parquet":
@@ -579,7 +579,7 @@ def require_file_columns(first, table, wanted, exactly):
     if more:
         raise ArgumentError(
             f"{table} has a column {more[0]!r}, which {first} lacks",
-            "the same columns in every file, or names of features",
+            "files with the same columns, or the names of the features to read",
         )
 
 
@@ -593,7 +593,9 @@ def open_tables(paths):
             raise ArgumentError(f"{one} is SVMlight text and {other} is not", "files of one kind")
         if table.is_numbered and table.has_ids != first.has_ids:
             one, other = sorted((first, table), key=lambda t: t.has_ids)
-            raise ArgumentError(f"{one} has no qid and {other} has", "qid in all files or in none")
+            raise ArgumentError(
+                f"{one} has no query ids and {other} has", "query ids in all files or in none"
+            )
     return tables
 
 

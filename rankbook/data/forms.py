@@ -60,7 +60,7 @@ def read_wins(path):
         raise ArgumentError(
             f"{source} has {frame.iloc[i, j]!r} for {frame.index[i]!r} against "
             f"{frame.columns[j]!r}",
-            "a number of wins, in a row and a column for each item",
+            "numbers of wins, in a row and a column for each item",
         )
     return numbers
 
@@ -108,7 +108,8 @@ class WholeFile:
     def make_grouped(self, group, items=None):
         """Refuse groups, which the file does not contain."""
         raise ArgumentError(
-            f"group is {group!r}, and each line of {self.source} counts many votes", "single votes"
+            f"group is {group!r}, and each line of {self.source} counts many votes",
+            "a table of single votes",
         )
 
 
@@ -140,7 +141,8 @@ def find_whole(kind, path, form, options):
         if name not in known:
             what = "the PrefLib file" if preflib else "the win matrix"
             raise ArgumentError(
-                f"{name} is given with {what} {path}", " or ".join(known) or "no names of columns"
+                f"{name} is given with {what} {path}",
+                f"only {' or '.join(known)}" if known else "no names of columns",
             )
     return WholeFile(path, kind, "orders" if preflib else "wins", options)
 
@@ -170,11 +172,13 @@ def read_group_sizes(path, n):
     wrong = [i for i, line in enumerate(lines) if line and not line.isdecimal()]
     if wrong:
         raise ArgumentError(
-            f"{path} has {lines[wrong[0]]!r} in line {wrong[0] + 1}", "a number of rows"
+            f"{path} has {lines[wrong[0]]!r} in line {wrong[0] + 1}",
+            "Write a number of rows in each line.",
         )
     sizes = np.array([int(line) for line in lines if line], dtype=np.int64)
     if (total := int(sizes.sum())) != n:
         raise ArgumentError(
-            f"{path} has sizes that sum to {total}", f"{n}, the number of rows of the data"
+            f"{path} has sizes that sum to {total}",
+            f"sizes that sum to {n}, the number of rows of the data",
         )
     return np.repeat(np.arange(sizes.size), sizes)

@@ -96,7 +96,9 @@ def read_preflib(path):
     facts, names, rest = (_header if is_new else _old_header)(path, lines)
     items = [names[k][1] or str(k) for k in sorted(names)]
     if not rest:
-        raise ArgumentError(f"{path} has no order", "a line for each order below the header")
+        raise ArgumentError(
+            f"{path} has no order", "a file with a line for each order below the header"
+        )
     first = {}
     for k, item in enumerate(items, start=1):
         if first.setdefault(item, k) != k:
@@ -143,13 +145,14 @@ def _old_header(path, lines):
         number, comma, name = line.partition(",")
         if not comma or not number.strip().isdigit():
             raise ArgumentError(
-                f"{path} has {line!r} in line {i}", f"NUMBER,NAME, a line for each of {n}"
+                f"{path} has {line!r} in line {i}",
+                f"Write NUMBER,NAME there, in one line for each of {n} alternatives.",
             )
         _add_name(path, names, int(number), i, name.strip())
     if len(rest) <= n:
         raise ArgumentError(
             f"{path} ends after {len(rest)} lines of names",
-            f"{n} names, and a line with the numbers of voters and of orders",
+            f"Write {n} names, and then a line with the numbers of voters and of orders.",
         )
     i, line = rest[n]
     voters, _, unique = (_count(path, i, line, word) for word in (line.split(",") + ["", ""])[:3])
@@ -161,7 +164,6 @@ def _add_name(path, names, number, i, name):
     if number in names:
         raise ArgumentError(
             f"{path} names the alternative {number} twice (lines {names[number][0]} and {i})",
-            "a name for each alternative",
             "Change one of the two numbers in the file.",
         )
     names[number] = (i, name)
@@ -179,15 +181,14 @@ def _same_names(path, names, item, one, other):
         )
     return ArgumentError(
         f"{path} has the name {item!r} for two alternatives ({place})",
-        "different names",
-        "Change one of them in the file.",
+        "Change one of the two names in the file.",
     )
 
 
 def _count(path, i, line, word):
     """Return a whole number of a line of the header."""
     if not word.strip().isdigit():
-        raise ArgumentError(f"{path} has {line!r} in line {i}", "a whole number there")
+        raise ArgumentError(f"{path} has {line!r} in line {i}", "Write a whole number there.")
     return int(word)
 
 
@@ -197,7 +198,7 @@ def _all_names(path, names, n):
     if beyond:
         raise ArgumentError(
             f"{path} names the alternative {beyond[0]} in line {names[beyond[0]][0]}",
-            f"numbers from 1 to {n}",
+            f"Number the alternatives from 1 to {n}.",
         )
     return {k: names.get(k, (0, "")) for k in range(1, n + 1)}
 
@@ -207,27 +208,31 @@ def _order(path, form, ending, i, line, items):
     found, place = form.fullmatch(line), f"{path} has {_short(line)} in line {i}"
     if found is None:
         example = "12: 1,3,2 or 12: 1,{2,3}" if form is NEW else "12,1,3,2 or 12,1,{2,3}"
-        raise ArgumentError(place, f"a number of voters and an order, such as {example}")
+        raise ArgumentError(
+            place, f"Write a number of voters and an order there, such as {example}."
+        )
     groups = [
         [int(word) for word in re.findall(r"\d+", group)] for group in re.findall(_GROUP, found[2])
     ]
     ranked = [k for group in groups for k in group]
     if wrong := [k for k in ranked if not 1 <= k <= len(items)]:
         raise ArgumentError(
-            f"{place}, with the alternative {wrong[0]}", f"numbers from 1 to {len(items)}"
+            f"{place}, with the alternative {wrong[0]}", f"Use alternatives from 1 to {len(items)}."
         )
     if len(set(ranked)) < len(ranked):
         twice = next(k for k in ranked if ranked.count(k) > 1)
-        raise ArgumentError(f"{place}, with the alternative {twice} twice", "each once")
+        raise ArgumentError(
+            f"{place}, with the alternative {twice} twice", "Name each alternative only once."
+        )
     if ending[1] == "s" and len(groups) < len(ranked):
         raise ArgumentError(
-            f"{place}, with a tie", f"no ties in {ending} files", f"Name it .t{ending[2:]}."
+            f"{place}, with a tie",
+            f"Name the file .t{ending[2:]}, because {ending} files have no ties.",
         )
     if ending[3] == "c" and len(ranked) < len(items):
         raise ArgumentError(
             f"{place}, with {len(ranked)} of {len(items)} alternatives",
-            f"all of them in {ending} files",
-            f"If the others are unranked, name it {ending[:3]}i.",
+            f"Rank all alternatives, or name the file {ending[:3]}i if the others are unranked.",
         )
     names = [[items[k - 1] for k in group] for group in groups]
     return float(found[1]), [group if len(group) > 1 else group[0] for group in names]

@@ -53,8 +53,7 @@ def require_keys(name: str, table: Any) -> "Index":
     if index is None or not hasattr(table, "columns"):
         raise ArgumentError(
             f"{name} is {a_type(table)}",
-            "a data frame whose index has the names",
-            f"With a column of names: {name}.set_index(COLUMN).",
+            f"a data frame with the names as its index, for example {name}.set_index(COLUMN)",
         )
     if not index.is_unique:
         twice = index[index.duplicated()][0]
@@ -152,7 +151,7 @@ def read_ratings(
         if name not in found:
             there = ", ".join(map(repr, found))
             raise ArgumentError(
-                f"ratings has no column {describe_value(name)}; its columns are {there}",
+                f"ratings has no column {describe_value(name)} (its columns are {there})",
                 f"{argument}=COLUMN",
             )
     frame = pd.DataFrame({name: ratings[name] for name in (user, item, rating)})
@@ -160,8 +159,7 @@ def read_ratings(
     if empty := int(frame[rating].isna().sum()):
         raise ArgumentError(
             f"ratings has {empty:,} rows without a {rating!r}",
-            "a number in each row",
-            f"To leave them out: ratings.dropna(subset=[{rating!r}]).",
+            f"Leave these rows out by ratings.dropna(subset=[{rating!r}]).",
         )
     values = as_vector(rating, frame[rating].to_numpy())
     i, j = join(frame[user], rows, user, "users"), join(frame[item], columns, item, "items")
@@ -171,8 +169,8 @@ def read_ratings(
         raise ArgumentError(
             f"ratings has {int(again.sum()):,} repeated rows, for example user {first[user]!r} "
             f"with item {first[item]!r}",
-            "one row for a user and an item",
-            f"For counts: {how}.sum(); for the last rating: .last(); for the mean: .mean().",
+            f"one row for each user and item: {how}.sum() for counts, .last() for the last "
+            "rating, .mean() for the mean",
         )
     y = csr_array((values, (i, j)), (len(rows), len(columns)))
     return Ratings(users.copy(), y, items.copy())

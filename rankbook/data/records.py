@@ -169,8 +169,8 @@ class Records:
             torn = np.flatnonzero(number != number[first][factorize(unit)[0]])
             if torn.size:
                 raise ArgumentError(
-                    f"group is {group!r}, of which the {UNITS[self.form]} {unit.iloc[torn[0]]} of "
-                    f"{self.source} has two values",
+                    f"group is {group!r}, which has two values in the {UNITS[self.form]} "
+                    f"{unit.iloc[torn[0]]} of {self.source}",
                     f"one group for each {UNITS[self.form]}",
                 )
             if self.form == "rankings":
@@ -377,7 +377,7 @@ def read_records(kind, path, form, columns, more=()):
     for name in columns:
         if name not in options:
             raise ArgumentError(
-                f"{name} is {columns[name]!r}", f"None for the form {form!r} of {source}"
+                f"{name} is {columns[name]!r}", f"Omit {name} for the form {form!r} of {source}."
             )
     roles, reasons = find_columns(reader, form, columns, options)
     reasons |= {role: why for role in columns.keys() - asked.keys()}

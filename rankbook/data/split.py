@@ -106,7 +106,7 @@ def split(data, seed=0, parts=PARTS):
         if ids.size < len(set(cards)):
             raise ArgumentError(
                 f"data has {ids.size} {what} to split into {len(set(cards))} parts",
-                "at least one for each part",
+                f"at least {len(set(cards))}, one for each part",
             )
         assigned = np.empty(ids.size, dtype=int)
         assigned[rng.permutation(ids.size)] = _assign(cards, ids.size, rng)
@@ -170,7 +170,7 @@ def scaling(X):
     for j in np.flatnonzero(~np.isfinite(deviation) | ~constant & (deviation == 0)):
         raise ValueError(
             f"X has entries between {low[j]:.3g} and {high[j]:.3g} in column {j}, "
-            "too extreme to compute their variance; rescale the column."
+            "too extreme to compute their variance. Rescale the column."
         )
     factor = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=~constant)
     return np.zeros_like(centre) if sparse else centre, factor
@@ -291,7 +291,7 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=Fa
             raise ArgumentError(
                 f"{where} has no preference: all y are "
                 f"equal{'' if data.qid is None else ' in every query'}",
-                "at least one",
+                "at least one preference",
                 "More items, or another seed, may help." if len(whole) and "seed" in how else "",
             )
         found[name] = Part(at, standardise(raw[at], *scale), y, qid, prefs)
@@ -339,7 +339,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         place = source.path and source.path.resolve()  # None is standard input
         if place in seen:
             raise ArgumentError(
-                f"{part} is {str(source)!r}, which is given twice", "a file for each part"
+                f"{part} is {str(source)!r}, which is given twice", "a different file for each part"
             )
         seen.add(place)
         if source.is_numbered != train.is_numbered:
@@ -363,7 +363,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         if lacking:
             raise ArgumentError(
                 f"{reader.source} has no column {lacking[0]!r}; it has {', '.join(reader.columns)}",
-                f"the columns of {train}",
+                f"a file with the columns of {train}",
             )
         if part == "train" and learnt:
             frames[part] = read_to_learn(reader, roles, learnt)
@@ -377,7 +377,8 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         if train.is_numbered and (roles.qid is None) == ("qid" in own):
             with_ids, without = (train, source) if roles.qid else (source, train)
             raise ArgumentError(
-                f"{without} has no query ids and {with_ids} has", "query ids in all files or none"
+                f"{without} has no query ids and {with_ids} has",
+                "query ids in all files or in none",
             )
         blocks.append(roles.read(source, frame, name=str(source)))
         if roles.qid is not None:

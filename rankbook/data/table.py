@@ -53,7 +53,9 @@ def _as_names(name, value, count, what):
     if np.ndim(value) != 1:
         raise ArgumentError(f"{name} is {value!r}", "a list of names")
     if len(value) != count:
-        raise ArgumentError(f"{name} has {len(value)} names", f"{count}, one for each {what} of X")
+        raise ArgumentError(
+            f"{name} has length {len(value)}", f"{count} names, one for each {what} of X"
+        )
     return [str(one) for one in value]
 
 
@@ -133,7 +135,7 @@ class Dataset:
                 continue
             raise ArgumentError(
                 f"{name} has shape {labels.shape} and dtype {labels.dtype}",
-                f"shape ({n},) and {accepted}",
+                f"an array of shape ({n},) with {accepted}",
             )
         for part in [] if found["parts"] is None else np.unique(found["parts"]):
             if part not in PARTS:
@@ -319,7 +321,9 @@ def as_source(path):
     if isinstance(path, Source | FrameSource):
         return path
     if isinstance(path, str) and path == "-":  # a notebook has no standard input
-        raise ArgumentError("path is '-'", "a file", "Only the command line reads standard input.")
+        raise ArgumentError(
+            "path is '-'", "a file, because only the command line reads standard input"
+        )
     return Source(path)
 
 
@@ -356,8 +360,8 @@ def check_names(path, names):
             )
         if name in names[:j]:
             raise ValueError(
-                f"{path} has two columns named {name!r}: columns {names.index(name)} and {j}; "
-                "rename one."
+                f"{path} has two columns named {name!r}: columns {names.index(name)} and {j}. "
+                "Rename one."
             )
 
 
@@ -433,7 +437,7 @@ class WithoutNUL(io.RawIOBase):
         """Read bytes into a buffer; return how many."""
         size = self.stream.readinto(buffer)
         if b"\0" in bytes(buffer[:size]):
-            raise ValueError("it has a NUL byte; save it as UTF-8.")
+            raise ValueError("it has a NUL byte. Save it as UTF-8.")
         return size
 
 
@@ -486,7 +490,7 @@ class CSVReader:
 
     def __init__(self, source, named=True):
         if source.kind == "PrefLib text":
-            ways = "rb.read_orders and `rankbook rank` read orders of voters."
+            ways = "For orders of voters, use rb.read_orders or `rankbook rank`."
             raise ArgumentError(f"{source} is {source.kind}", "a table", ways)
         import pandas as pd
 
@@ -499,7 +503,7 @@ class CSVReader:
         if named and pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
             raise ValueError(
                 f"{source} begins with numbers ({', '.join(names[:3])}, ...), "
-                "not with the names of its columns; add a first line of names."
+                "not with the names of its columns. Add a first line of names."
             )
         check_names(source, names if named else names[1:])
         names[:1] = names[:1] if named else [""]
@@ -761,7 +765,7 @@ def require_ids(source, column, start=0, what="query id"):
     if missing.any():
         raise ValueError(
             f"{source} has no {what} in row {start + int(np.argmax(missing))}, "
-            f"column {column.name!r}; leave these rows out, or name their group."
+            f"column {column.name!r}. Leave these rows out, or name their group."
         )
     kind = getattr(column.dtype, "categories", column).dtype.kind
     if kind == "f" and (inexact := np.abs(values := column.to_numpy()) >= 2**53).any():
@@ -928,12 +932,12 @@ class Roles:
             if found := not_a_number(column):
                 place = f"column {name!r} of --{argument} has {str(found[1])!r}"
                 row = f"(row {start + found[0]} of {source})"
-                raise ValueError(f"{place} {row}; write {wanted}.")
+                raise ValueError(f"{place} {row}. Write {wanted}.")
             if (missing := column.isna().to_numpy()).any():
                 row = start + int(np.argmax(missing))
                 raise ValueError(
-                    f"{source} has no {argument} in row {row}, column {name!r}; "
-                    "leave this patient out."
+                    f"{source} has no {argument} in row {row}, column {name!r}. "
+                    "Leave this patient out."
                 )
         time, seen = finite_numbers(source, frame[[self.time, self.event]], start=start).T
         wrong = np.flatnonzero((seen != 0) & (seen != 1))
@@ -957,7 +961,6 @@ class Roles:
             raise ArgumentError(
                 f"{source} has an entry at {entry[late[0]]:g} in row {start + late[0]}, column "
                 f"{self.entry!r}, where {self.time!r} is {time[late[0]]:g}",
-                "an entry before the time",
                 "Leave out rows without a time at risk.",
             )
         whole = np.empty(len(time), dtype=[*found.dtype.descr, ("entry", np.float64)])
@@ -1106,7 +1109,7 @@ def find_roles(
             if len(found) > 1:
                 raise ValueError(
                     f"{source} has {len(found)} columns that may hold the query ids, "
-                    f"{' and '.join(map(repr, found))}; name one of them with qid, or give "
+                    f"{' and '.join(map(repr, found))}. Name one of them with qid, or give "
                     "qid='none' to make all of them features."
                 )
         if len(found) == 1:
@@ -1130,8 +1133,8 @@ def find_roles(
         main = ("target", "qid", "time", "event")
         named = [f"{role} {roles[role]!r}" for role in main if roles[role]]
         raise ValueError(
-            f"{source} has no columns besides {' and '.join(named) or 'those left out'}; "
-            "at least one feature is needed."
+            f"{source} has no columns besides {' and '.join(named) or 'those left out'}. "
+            "Add at least one feature."
         )
     used = [(c, role, because.get(role, "its format")) for role, c in roles.items() if c]
     some = ", ".join(map(str, features[:8])) + ", ..." * (len(features) > 8)
@@ -1172,9 +1175,9 @@ def _check_survival(source, given):
     if given["entry"] is not None and time is None:
         raise ArgumentError(f"entry is {given['entry']!r} and time is None", "time and event too")
     if time is not None and given["target"] is not None:
-        raise ArgumentError(f"target is {given['target']!r}", "None beside survival times")
+        raise ArgumentError(f"target is {given['target']!r}", "Omit target for survival times.")
     if time is not None and source.is_numbered:
-        raise ArgumentError(f"time is {time!r}", f"None for {source}, SVMlight text")
+        raise ArgumentError(f"time is {time!r}", f"Omit time for {source}, which is SVMlight text.")
 
 
 def _numbered_roles(source, columns, given, drop, needs_target):
@@ -1184,8 +1187,8 @@ def _numbered_roles(source, columns, given, drop, needs_target):
             if column is not None and role != "name":
                 raise ArgumentError(
                     f"{role} is {column!r}",
-                    f"None for {source}, because SVMlight text has no names: label and qid "
-                    "stand in each line",
+                    f"Omit {role} for {source}, because SVMlight text has the label and qid in "
+                    "each line and no names.",
                 )
     return dict(
         target=given["target"] or "label",
@@ -1222,7 +1225,7 @@ def _check_features(source, features, known, others, of_model):
     if unknown:
         raise unknown_name("features", unknown[0], known)
     if len(set(features)) < len(features):
-        raise ArgumentError(f"features is {list(features)}", "each column once")
+        raise ArgumentError(f"features is {list(features)}", "each column only once")
 
 
 class FrameReader:
@@ -1394,14 +1397,14 @@ def read_sparse(source, stream, first=None):
     except (ValueError, OverflowError) as error:
         raise ArgumentError(
             f"{source} is not SVMlight text in {_bad_line(source)}",
-            "`label qid:query index:value ...`, indices rising",
+            "Write `label qid:query index:value ...`, with increasing indices.",
         ) from error
     refuse_rounded_labels(source, y, first or 0)
     qid = np.array(lines.ids, dtype=np.int64)
     if X.nnz == 0 and first is None:
         raise ArgumentError(
             f"{source} has {len(y)} labels and no feature",
-            "lines `label qid:query index:value ...`",
+            "Write lines of the form `label qid:query index:value ...`.",
         )
     if len(qid) not in (0, len(y)):
         refuse_missing_qid(source)
@@ -1571,8 +1574,8 @@ def find_dataset_roles(source, columns, target, qid, **more):
     """Find the :class:`Roles` of the columns of a whole data set; see :func:`find_roles`."""
     if len(columns) == 1:
         raise ValueError(
-            f"{source} has only one column, {columns[0]!r}; a target and at least one feature "
-            "are needed, separated by commas, semicolons or tabs."
+            f"{source} has only one column, {columns[0]!r}. Write a target and at least "
+            "one feature, separated by commas, semicolons or tabs."
         )
     return find_roles(source, columns, target, qid, **more)
 

@@ -87,17 +87,19 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
         raise ArgumentError(
             f"votes is {str(records.source)!r}, a log of clicks",
             "votes, matches or orders",
-            "RankSVM, and rankbook fit ITEMS --preferences LOG, learn from clicks.",
+            "To learn from clicks, use RankSVM, or rankbook fit ITEMS --preferences LOG.",
         )
     if records.form not in VOTES:
         for name, role in [*more.items(), *[("an array", "unit")] * (units is not None)]:
             raise ArgumentError(
-                f"{role} is {name!r} beside {records.form}", f"no value for {records.form}"
+                f"{role} is {name!r} beside {records.form}", f"Omit {role} for {records.form}."
             )
         made = records.make()
         return made if records.form in OF_ORDERS else VoteTable(Votes.of_preferences(made))
     if "ties" in columns:
-        raise ArgumentError(f"columns has ties={columns['ties']!r}", "ties= of the leaderboard")
+        raise ArgumentError(
+            f"columns has ties={columns['ties']!r}", "Set ties= of the leaderboard instead."
+        )
     given, frame, notes = records.votes(), records.frame, []
     if ties == "refuse":
         pairs_of(given, "refuse")

@@ -136,7 +136,7 @@ def write_run(frame, file):
         row = int(np.argmax(again))
         raise ArgumentError(
             f"name is {run['name'].iloc[row]!r} a second time in row {row}",
-            "each name once in a query",
+            "each name only once in a query",
         )
     run["query"], run["score"] = pd.factorize(run["qid"])[0], frame["score"].astype(np.float32)
     run = run.sort_values(["query", "score", "name"], ascending=[True, False, False])
@@ -210,7 +210,7 @@ def write_dataset(data, file):
             continue
         if name in data.feature_names:
             raise ValueError(
-                f"data has a feature {name!r}, a name that its {name} takes; rename it."
+                f"data has a feature {name!r}, a name that its {name} takes. Rename it."
             )
         frame.insert(0, name, column)
     write_frame(frame, file)

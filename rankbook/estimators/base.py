@@ -143,7 +143,7 @@ class Shown(Savable):
         if scores.ndim > 1:
             raise ArgumentError(
                 f"y had {scores.shape[1]} columns in fit, and rank takes one score for each item",
-                "a fit to y of shape (n,)",
+                "Fit the model to y of shape (n,).",
             )
         lists, index = RankedLists(scores, scores), index_of(X)
         chain = np.repeat(np.arange(lists.chain_size.size), lists.chain_size)
@@ -462,7 +462,7 @@ class Ranker(PairProbabilities, Shown):
         def __getattr__(self, name):
             if name == "solution_" and "function_" in vars(self):
                 raise AttributeError(
-                    "solution_ holds the training data and is not kept in a pickle; fit again, or "
+                    "solution_ holds the training data and is not kept in a pickle. Fit again, or "
                     "save solution_ itself."
                 )
             return super().__getattribute__(name)  # raise the same error
@@ -527,7 +527,7 @@ class Ranker(PairProbabilities, Shown):
             qid = sample_weight = None
         else:
             if y is None:
-                raise ArgumentError("y is None", "scores of shape (n,), or preferences=...")
+                raise ArgumentError("y is None", "scores of shape (n,), or preferences=PREFERENCES")
             if (survival := survival_target(y, qid, sample_weight)) is not y:
                 refuse_without_ids(self, y, qid)
                 y, qid, sample_weight = survival, None, None
@@ -569,14 +569,14 @@ class Ranker(PairProbabilities, Shown):
             )
         if not given and self.fold_by != "item":
             raise ArgumentError(
-                f"fold_by is {self.fold_by!r} and scores are given, whose folds are by query "
-                "where there are several, else by item",
-                "'item'",
+                f"fold_by is {self.fold_by!r} and scores are given, whose folds are by query, "
+                "or by item if there is one query",
+                "fold_by='item'",
             )
         if not given and groups is not None:
             raise ArgumentError(
-                "groups is given and scores are given, whose folds are by query where there are "
-                "several, else by item",
+                "groups is given and scores are given, whose folds are by query, or by item if "
+                "there is one query",
                 "preferences, such as preferences=rb.Preferences.from_scores(y, qid)",
             )
 

@@ -194,7 +194,7 @@ def calibrate(
         raise ArgumentError(
             f"y_true is {a_type(y_true)}",
             "grades or preferences, and the scores of items",
-            "For a model call model.calibrate(X, y), or rb.calibrate(y, model.predict(X)).",
+            "For a model, call model.calibrate(X, y), or rb.calibrate(y, model.predict(X)).",
         )
     refuse_survival(y_true, "For probabilities of survival use rb.BaselineHazard")
     seed = as_seed(random_state)
@@ -204,7 +204,9 @@ def calibrate(
     tops = [1.0 if top is None else top.max() for top in tops]
     if method == "sigmoid" and pairs.is_counted and pairs.total > MAX_PAIRS:
         if not (total := total_weight(pairs.prefs)) > 0:
-            raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
+            raise UndefinedMetric(
+                "y_true has no preference of weight above 0", "at least one such preference"
+            )
         with np.errstate(over="ignore"):
             count = np.clip(total * np.prod(tops), pairs.total, 1 / EPS)
             reach = min(np.ptp(score), LARGEST)
@@ -215,7 +217,9 @@ def calibrate(
         numbers = np.unique(np.random.default_rng(seed).integers(pairs.total, size=MAX_PAIRS))
     better, worse, weight = pairs.at(numbers)
     if not weight.size:
-        raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
+        raise UndefinedMetric(
+            "y_true has no preference of weight above 0", "at least one such preference"
+        )
     d = np.clip(differences(score, better, worse), -LARGEST, LARGEST)
     with np.errstate(over="ignore"):  # weights may be large counts of votes
         total = weight.sum() * np.prod(tops)
@@ -264,7 +268,8 @@ class PairProbabilities:
         raise NoProbabilities(
             f"model is {a_type(self)}{with_loss}, whose scores are not log-odds",
             "RankSVM with loss='logistic', or a calibrated model",
-            "Call model.calibrate(X_val, y_val) with items that were not in fit.",
+            "To calibrate a model, call model.calibrate(X_val, y_val) with items that were "
+            "not in fit.",
         )
 
     def predict_pair_proba(
@@ -328,7 +333,7 @@ class PairProbabilities:
             if features.shape[1] != coef.size:
                 raise ArgumentError(
                     f"pair_features has {features.shape[1]} columns",
-                    f"{coef.size}, as many as the model was fitted with",
+                    f"{coef.size} columns, as many as in training",
                 )
             difference = difference + features @ coef
         return probabilities_of(as_link(link), difference)
@@ -372,13 +377,14 @@ class PairProbabilities:
             raise NoProbabilities(
                 f"model is {a_type(self)}, which was not fitted to choices",
                 "RankSVM with loss='plackett-luce'",
-                "predict_pair_proba compares two items.",
+                "To compare two items, use predict_pair_proba.",
             )
         if vars(self).get("lowest_first_"):
             raise NoProbabilities(
                 "model was fitted to survival times, whose first choice is the shortest time",
-                "a fit to orders or grades",
-                "scipy.special.softmax(-model.predict(X)) is the probability of the first event.",
+                "Fit the model to orders or grades.",
+                "For the probability of the first event, use "
+                "scipy.special.softmax(-model.predict(X)).",
             )
         number = query_numbers(qid, scores.size)
         top = np.full(number.max(initial=-1) + 1, -np.inf)
@@ -450,7 +456,7 @@ def require_one_score(scores):
     if scores.ndim > 1:
         raise ArgumentError(
             f"X has {scores.shape[1]} scores for each row",
-            "one",
-            "For pairs of labels call rb.calibrate(y.ravel(), scores.ravel(), qid=rows) and "
-            "link.probability(scores[:, j] - scores[:, k]).",
+            "one score for each row",
+            "For pairs of labels, call rb.calibrate(y.ravel(), scores.ravel(), qid=rows) "
+            "and link.probability(scores[:, j] - scores[:, k]).",
         )

@@ -68,7 +68,7 @@ def require_likelihood(problem, n_pairs):
         raise ArgumentError(
             f"model is fitted with the loss {name!r}, which is not minus the logarithm of a "
             "probability",
-            "loss='logistic' or 'plackett-luce'",
+            "Fit with loss='logistic' or 'plackett-luce'.",
         )
     said = None
     if problem.kernel.name != "linear" or not problem.has_weights:
@@ -81,8 +81,8 @@ def require_likelihood(problem, n_pairs):
         said = "preferences have pair features"
     if said is not None:
         raise ArgumentError(
-            f"model is fitted where {said}",
-            "a linear kernel and the L2 penalty, without signs and pair features",
+            f"model has no table of coefficients, because {said}",
+            "Fit with a linear kernel and the L2 penalty, without signs and pair features.",
         )
 
 
@@ -138,7 +138,7 @@ def contributions(problem, f, sums, cluster):
     number = np.unique(number, return_inverse=True)[1]
     if number.max(initial=0) < 1:
         name = "model" if cluster is None else "cluster"
-        raise ArgumentError(f"{name} has one independent unit", "at least two")
+        raise ArgumentError(f"{name} has one independent unit", "at least two units")
     return np.column_stack([np.bincount(number, column) for column in found])
 
 

@@ -167,7 +167,7 @@ class Asked:
         if size is None:
             size = f.n_items if isinstance(f, KernelFunction) else f.subspace.n_items
         if d != size:
-            raise ArgumentError(f"a has {d} features", f"{size}, as in training")
+            raise ArgumentError(f"a has {d} features", f"{size} features, as in training")
 
     def coefficient_differences(self, a=None, b=None):
         """Difference (c,) of the two items for each coefficient, and sizes of the errors."""
@@ -356,7 +356,8 @@ def as_row(name, item, columns=None):
     if columns is not None and labels is not None and not callable(labels):
         if tuple(labels) != tuple(columns):
             raise ArgumentError(
-                f"{name} has the features {list(labels)}", f"{list(columns)}, in this order"
+                f"{name} has the features {list(labels)}",
+                f"the features {list(columns)}, in this order",
             )
     item = item.toarray() if hasattr(item, "toarray") else as_array(name, item)
     row = as_matrix(name, item[None] if item.ndim == 1 else item)
@@ -414,21 +415,22 @@ def read_pair(a, b, columns, solution=None, known=None, projected=False):
                 )
             if isinstance(item, str):
                 if known is None or item not in known:
-                    raise ArgumentError(f"{name} is {item!r}", "a name of a training item")
+                    raise ArgumentError(f"{name} is {item!r}", "the name of a training item")
                 item = list(known).index(item)
             # the features before the projection on a subspace
             problem = getattr(solution.problem, "exact", None) if projected else None
             problem = solution.problem if problem is None else problem
             X = problem.data.items if hasattr(problem, "data") else problem.X
             if not 0 <= item < X.shape[0]:
-                raise ArgumentError(f"{name} is {item}", f"numbers from 0 to {X.shape[0] - 1}")
+                raise ArgumentError(f"{name} is {item}", f"a number from 0 to {X.shape[0] - 1}")
             item = X[[item]].toarray()[0] if hasattr(X, "toarray") else np.asarray(X[item])
             offset = getattr(problem, "offset", None)
             item = item if offset is None else item + offset
         read.append(np.asarray(as_row(name, item, columns)[0], dtype=float))
     if read[0].size != read[1].size:
         raise ArgumentError(
-            f"a has {read[0].size} features and b has {read[1].size}", "equal numbers"
+            f"a has {read[0].size} features and b has {read[1].size}",
+            "two items with the same features",
         )
     return tuple(read)
 

@@ -115,7 +115,8 @@ def require_names(found, known, argument, kind="column", advice=""):
         raise ArgumentError(f"{argument} {' and '.join(said)}", expected, advice)
     i = int(np.argmax(found != known))
     raise ArgumentError(
-        f"{argument} has {found[i]!r} as {kind} {i}", f"{known[i]!r}: names in the same order"
+        f"{argument} has {found[i]!r} as {kind} {i}",
+        f"{known[i]!r}, because names must be in the order of training",
     )
 
 
@@ -131,8 +132,8 @@ def refuse_long_table(X, y):
     raise ArgumentError(
         f"y has the columns {object}, {label} and {score} and {len(y)} rows",
         f"{n} rows, one for each object, and a column of numbers for each label",
-        "If y has a row for each score, pass "
-        f"y.pivot(index={object}, columns={label}, values={score}).reindex(X.index).",
+        f"If y has a row for each score, pass y.pivot(index={object}, columns={label}, "
+        f"values={score}).reindex(X.index).",
     )
 
 
@@ -143,8 +144,8 @@ def object_weights(sample_weight, n):
     if hasattr(sample_weight, "tocsr") or as_array("sample_weight", sample_weight).ndim == 2:
         raise ArgumentError(
             "sample_weight has two dimensions",
-            f"shape ({n},)",
-            "labels is the keyword for features of labels.",
+            f"an array of shape ({n},)",
+            "Features of labels belong in labels=.",
         )
     return as_vector("sample_weight", sample_weight, n, minimum=0.0)
 
@@ -229,7 +230,7 @@ def excluded_pairs(exclude, users, items):
     shape = len(users), len(items)
     if hasattr(exclude, "tocsr"):
         if exclude.shape != shape:
-            raise ArgumentError(f"exclude has shape {exclude.shape}", f"{shape}")
+            raise ArgumentError(f"exclude has shape {exclude.shape}", f"an array of shape {shape}")
         at = exclude.tocoo().coords
     else:
         columns = list(exclude if isinstance(exclude, dict) else columns_of(exclude))
@@ -237,14 +238,14 @@ def excluded_pairs(exclude, users, items):
             raise ArgumentError(
                 f"exclude has no column {missing[0]!r}",
                 "a table with the columns 'user' and 'item', or a sparse matrix",
-                "Rename the columns: exclude.rename(columns={OLD: NEW}).",
+                "To rename columns, call exclude.rename(columns={OLD: NEW}).",
             )
         named = ((users, exclude["user"]), (items, exclude["item"]))
         at = [pd.Index(known).get_indexer(pd.Index(given)) for known, given in named]
         if len(at[1]) and (at[1] < 0).all():
             first = pd.Index(exclude["item"]).tolist()[0]
             raise ArgumentError(
-                f"exclude has no item of the model; its first item is {first!r}",
+                f"exclude has no item of the model (its first item is {first!r})",
                 f"names like {items.tolist()[0]!r}",
             )
         if len(at[0]) and (at[0] < 0).all():
@@ -448,7 +449,7 @@ class LabelRanker(Ranker):
                 raise ArgumentError(
                     "approximate_kernel is given and kernel is 'linear', which needs no "
                     "approximation",
-                    "None",
+                    "Omit approximate_kernel.",
                 )
             count = self.approximate_kernel
             p = as_count("approximate_kernel", count, 1, len(X), ", the number of objects")
@@ -498,7 +499,10 @@ class LabelRanker(Ranker):
         columns = names_of("labels", getattr(labels, "columns", ()))
         require_names(own_keys, keys, "labels", "row")
         if A.shape[0] != k:
-            raise ArgumentError(f"labels has {A.shape[0]} rows and y has {k} columns", "as many")
+            raise ArgumentError(
+                f"labels has {A.shape[0]} rows and y has {k} columns",
+                "one row for each column of y",
+            )
         about = dict(label_kernel_=kernel, labels_=own(A) if isinstance(A, np.ndarray) else A)
         names = rows if names is None else names
         keys = own_keys if keys is None else keys
@@ -512,7 +516,7 @@ class LabelRanker(Ranker):
         if "pair_coef_" not in vars(self):
             raise ArgumentError(
                 "labels is given and the model compares no labels",
-                "a model fitted with a label_kernel other than 'identity'",
+                "Fit the model with a label_kernel other than 'identity'.",
             )
         if "labels_" not in vars(self):
             cross, known = as_matrix("labels", labels), vars(self).get("label_names_")
@@ -698,7 +702,9 @@ class LabelRanker(Ranker):
         require_names(names_of("y", getattr(y, "columns", ())), known, "y", advice=advice)
         if scores.shape != Y.shape:
             expected = "as in training" if labels is None else "as labels has rows"
-            raise ArgumentError(f"y has {Y.shape[1]} columns", f"{scores.shape[1]}, {expected}")
+            raise ArgumentError(
+                f"y has {Y.shape[1]} columns", f"{scores.shape[1]} columns, {expected}"
+            )
         pairs, known = scored_pairs(Y)
         qid, weight = pairs[0], None
         if sample_weight is not None:

@@ -286,7 +286,7 @@ class Leaderboard(Savable):
             table = table.rows(~idle)
         if self.ties == "drop" and (tied := table.votes.tied > 0).any():
             if tied.all():
-                raise ArgumentError("ties is 'drop' and every vote is a tie", "'half'")
+                raise ArgumentError("ties is 'drop' and every vote is a tie", "ties='half'")
             table = table.rows(~tied)
         self._used(table.votes.compared())
         self.notes_ = list(table.notes)
@@ -313,7 +313,7 @@ class Leaderboard(Savable):
         found = found.among(found.compared() > 0)
         compared, davidson = found.compared(), self.ties == "davidson"
         if davidson and not (found.tied > 0).any():
-            raise ArgumentError("ties is 'davidson' and no vote is a tie", "'half'")
+            raise ArgumentError("ties is 'davidson' and no vote is a tie", "ties='half'")
         self.features_ = table.features or tuple(
             f"pair feature {j}" for j in range(found.features.shape[1])
         )
@@ -444,7 +444,7 @@ class Leaderboard(Savable):
         for name in ("since", "half_life"):
             if (value := getattr(self, name)) is not None and self.date is None:
                 raise ArgumentError(
-                    f"{name} is {value!r}", "date='day', a column of dates, with it"
+                    f"{name} is {value!r}", "a column of dates with it, such as date='day'"
                 )
         if self.date is not None and self.since is None and self.half_life is None:
             raise ArgumentError(
@@ -456,7 +456,9 @@ class Leaderboard(Savable):
         if not isinstance(votes, Target):
             units, by = as_column_list("unit", self.unit), as_column_list("by", self.by)
             if unit is not None and units:
-                raise ArgumentError(f"unit is given and self.unit is {units!r}", "one of the two")
+                raise ArgumentError(
+                    f"unit is given and self.unit is {units!r}", "only one of the two"
+                )
             more = dict(date=self.date, since=self.since, half_life=self.half_life, ties=self.ties)
             return read_votes(votes, self.columns, units, unit, by, **more)
         if votes.unit == "order":
@@ -471,13 +473,18 @@ class Leaderboard(Savable):
         given = None if unit is None else ids_of_preferences("unit", unit, votes)[1]
         found = Votes.of_preferences(votes, given)
         if self.ties == "refuse" and votes.n_ties:
-            raise ArgumentError(f"ties is 'refuse' and votes has {votes.n_ties:,} ties", "'half'")
+            raise ArgumentError(
+                f"ties is 'refuse' and votes has {votes.n_ties:,} ties",
+                "ties='half', or votes without ties",
+            )
         return VoteTable(found)
 
     def _used(self, compared):
         """Refuse votes on fewer than two items; report items without a vote."""
         if (compared > 0).sum() < 2:
-            raise ArgumentError(f"votes compare {(compared > 0).sum()} items", "at least two")
+            raise ArgumentError(
+                f"votes compare {(compared > 0).sum()} items", "votes on at least two items"
+            )
         if idle := int((compared == 0).sum()):
             warn(Assumption(f"votes has {idle} items without a comparison, which are left out."))
 
@@ -487,7 +494,9 @@ class Leaderboard(Savable):
         given |= dict(balance=self.balance or None, ties=self.ties if self.ties != "half" else None)
         for name, value in given.items():
             if value is not None:
-                raise ArgumentError(f"{name} is {value!r} beside orders", "no value for orders")
+                raise ArgumentError(
+                    f"{name} is {value!r} beside orders", f"Omit {name} for orders."
+                )
 
     def _fit_orders(self, orders):
         """Fit the model of Plackett and Luce to orders."""
@@ -682,7 +691,9 @@ class Leaderboard(Savable):
         if at[0] == at[1]:
             raise ArgumentError(f"a and b are both {a!r}", "two different items")
         if self.group_[at[0]] != self.group_[at[1]]:
-            raise ArgumentError(f"{a!r} and {b!r} are not connected by votes", "items of one group")
+            raise ArgumentError(
+                f"{a!r} and {b!r} are not connected by votes", "items that votes connect"
+            )
         missing = [self.items_[i] for i in at if i not in self.chosen_]
         if missing:
             raise ArgumentError(
@@ -726,7 +737,7 @@ class Leaderboard(Savable):
         ahead, behind = self._scores("a", a), self._scores("b", b)
         if ahead.shape != behind.shape:
             raise ArgumentError(
-                f"a has {ahead.size} names and b has {behind.size}", "equal numbers"
+                f"a has {ahead.size} names and b has {behind.size}", "the same number of names"
             )
         t = ahead - behind
         if pair_features is not None:
@@ -761,15 +772,16 @@ class Leaderboard(Savable):
             i = int(apart.argmax())
             pair = f"{self.items_[a[i]]!r} and {self.items_[b[i]]!r}"
             raise ArgumentError(
-                f"votes compare {pair}, which no votes of the fit connect", "items of one group"
+                f"votes compare {pair}, which no votes of the fit connect",
+                "only items that votes of the fit connect",
             )
         if k != self.pair_coef_.size:
             raise ArgumentError(
                 f"votes have {k} pair features and the model has {self.pair_coef_.size}",
-                "equal numbers",
+                f"votes with {self.pair_coef_.size} pair features",
             )
         if not found.weight.any():
-            raise ArgumentError("votes have weight 0", "at least one vote")
+            raise ArgumentError("votes have weight 0", "at least one vote of positive weight")
         t = self.score_[a] - self.score_[b] + found.features @ self.pair_coef_
         if hasattr(self, "tie_"):
             lean, eta = found.points - found.weight / 2, np.log(self.tie_)

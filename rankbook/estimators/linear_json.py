@@ -25,8 +25,8 @@ def affine(step, d):
         clipped = " with clip=True" if isinstance(step, SCALERS) else ""
         raise ArgumentError(
             f"model has the step {type(step).__name__}{clipped}",
-            ", ".join(kind.__name__ for kind in SCALERS) + " without clip",
-            "Pass the ranker alone, model[-1], and transform items elsewhere.",
+            f"only {', '.join(kind.__name__ for kind in SCALERS)} without clip before the ranker, "
+            "or the ranker alone, model[-1]",
         )
     check_is_fitted(step)
     if isinstance(step, MinMaxScaler):
@@ -177,5 +177,7 @@ def to_json(
     names, *linear = linear_part(model)
     names = [f"x{j}" for j in range(linear[0].size)] if names is None else [str(n) for n in names]
     if format != "plain" and len(set(names)) < len(names):
-        raise ArgumentError("model has two features of one name", "different names")
+        raise ArgumentError(
+            "model has two features of one name", "a model whose features have different names"
+        )
     return json.dumps(make(name, names, *linear), allow_nan=False, ensure_ascii=False)

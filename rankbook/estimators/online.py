@@ -179,8 +179,8 @@ class OnlineEstimator(Shown):
         stream = getattr(self, "_stream", None)
         if stream is None and hasattr(self, "coef_"):
             raise ArgumentError(
-                "this model was loaded from a file, which contains only its weights",
-                "fit, or partial_fit of a model from a pickle",
+                "model was loaded from a file, which contains only its weights",
+                "Call fit, or partial_fit of a model from a pickle.",
             )
         return stream
 
@@ -213,8 +213,8 @@ class OnlineEstimator(Shown):
             monitor.see(learner, X, sampler, count)
         if not monitor.converged:
             warn(
-                f"not converged after {learner.updates:,} steps; a larger lam, "
-                "max_updates or tol may help.",
+                f"not converged after {learner.updates:,} steps. Try a larger lam, "
+                "max_updates or tol.",
                 ConvergenceWarning,
             )
         return stream
@@ -226,7 +226,9 @@ def row_weights(sample_weight, X, name="sample_weight"):
         return None
     weight = as_vector(name, sample_weight, np.shape(X)[0], minimum=0.0)
     if weight.sum() > 1e100:
-        raise ArgumentError(f"{name} has a sum of {weight.sum():.3g}", "a sum up to 1e100")
+        raise ArgumentError(
+            f"{name} has a sum of {weight.sum():.3g}", "weights that sum to at most 1e100"
+        )
     return weight
 
 
@@ -372,7 +374,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         if both[0].shape != both[1].shape:
             raise ArgumentError(
                 f"better has shape {both[0].shape} and worse has {both[1].shape}",
-                "equal shapes (m, d)",
+                "arrays of the same shape (m, d)",
             )
         whole = vstack(both, "csr") if any(map(issparse, both)) else np.concatenate(both)
         X, m = read_items(self, whole, stream is None), both[0].shape[0]
@@ -443,7 +445,7 @@ def as_classes(classes, known):
     if classes is None:
         if known is None:
             raise ArgumentError(
-                "classes is None in the first call of partial_fit", "all classes that there will be"
+                "classes is None in the first call of partial_fit", "all classes that will occur"
             )
         return known
     classes = as_ids("classes", classes, as_array("classes", classes).size, "label")[0]
@@ -473,7 +475,7 @@ def class_indices(y, classes):
         raise ArgumentError(
             f"y has {y.tolist()[wrong[0]]!r} at index {wrong[0]}, which is not among the "
             f"classes {classes.tolist()} of the first call",
-            "these classes only",
+            "only these classes",
         )
     return number
 

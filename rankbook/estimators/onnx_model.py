@@ -79,7 +79,7 @@ def kernel_values(graph, kernel, x, items):
         return products
     if kernel.name != "poly":
         raise ArgumentError(
-            f"model has the kernel {kernel!r}", "linear, poly or rbf, without a precomputed matrix"
+            f"model has the kernel {kernel!r}", "a model with the kernel 'linear', 'poly' or 'rbf'"
         )
     scaled = graph("Add", graph("Mul", products, np.array(gamma)), np.array(float(kernel.coef0)))
     return graph("Pow", scaled, np.array(float(kernel.degree)))
@@ -130,7 +130,8 @@ def to_onnx(model: Any) -> bytes:
         x, weights = kernel_values(graph, function.kernel, x, function.items), function.coef
     else:
         raise ArgumentError(
-            f"model has the function {a_type(function)}", "a linear function or one of a kernel"
+            f"model has the function {a_type(function)}",
+            "a model with a linear function or a function of a kernel",
         )
     weights = weights.reshape(len(weights), -1)
     graph("MatMul", x, weights)

@@ -375,7 +375,7 @@ class Units:
                 if ((chosen > 0) & (chosen != self.size[target.order])).any():
                     raise ArgumentError(
                         "unit is 'vote' and the choices of an order have different weights",
-                        "'order'",
+                        "unit='order'",
                     )
         elif target.is_counted:
             ways = ("item", "query") if target.n_queries == 1 else ("query", "item")
@@ -394,7 +394,7 @@ class Units:
                 )
             self.draws = int(self.size.sum())
         if self.draws < 2:
-            raise ArgumentError(f"unit is {self.name!r}, and there is one", "at least two")
+            raise ArgumentError(f"unit is {self.name!r}, and there is only one", "at least two")
 
     def _chosen(self, unit, first, *others):
         """The name of the unit, by default the first one."""
@@ -413,7 +413,7 @@ class Units:
                 "unit is None and the model is fitted to pairs of rankings, which are not "
                 "independent of each other",
                 "an array with the number of the ranking of each preference",
-                "Or fit it to rb.Orders with loss='plackett-luce'.",
+                "Or fit the model to rb.Orders with loss='plackett-luce'.",
             )
         if unit is None or isinstance(unit, str):
             self.name = self._chosen(unit, "preference", "vote")
@@ -520,7 +520,7 @@ def newton_fits(problem, lam, prefs, weights):
                 break
             size[dear] /= 2
         w, t, value = w - size[:, None] * move, short, new
-    raise ArithmeticError(f"a refit has not converged in {STEPS} steps; a larger lam is needed.")
+    raise ArithmeticError(f"a refit has not converged in {STEPS} steps. Use a larger lam.")
 
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi23
@@ -735,7 +735,7 @@ def solution_of(model, X):
         if problem.kernel.name == "precomputed":
             raise ArgumentError(
                 "model is fitted with pair features and kernel is 'precomputed'",
-                "a kernel by name",
+                "Fit the model with a kernel by name.",
             )
         items = with_features(items, np.zeros((items.shape[0], theta.size)))
     if index is not None and not is_numbered(index):
@@ -757,15 +757,14 @@ def training_solution(model):
     if hasattr(model, "statistics_"):
         raise ArgumentError(
             "model is fitted to statistics of blocks",
-            "a model fitted to arrays",
-            "Intervals by resampling need the items in memory, for example those of some blocks.",
+            "a model fitted to arrays, for example to some of the blocks, because "
+            "resampling needs the items in memory",
         )
     if problem is None:
         raise ArgumentError(
             "model has no solution_, which holds the training data and which files and pickles "
             "leave out",
-            "a model after fit",
-            "Fit it again to X and y.",
+            "Fit the model again to X and y.",
         )
     return solution
 
@@ -792,8 +791,8 @@ def chosen_method(problem, method):
         raise ArgumentError(
             "model is fitted to blocks, and a bootstrap needs the training items in memory",
             "a model fitted to arrays, for example to some of the blocks",
-            "On blocks, method 'laplace' supports the losses 'logistic' and 'plackett-luce' "
-            "without signs.",
+            "With blocks, method 'laplace' supports the losses 'logistic' and "
+            "'plackett-luce' without signs.",
         )
     if method is None:
         return "laplace" if possible else "bootstrap"
@@ -801,7 +800,7 @@ def chosen_method(problem, method):
         said = f"loss is {name!r}, which is not minus the logarithm of a probability"
         if name in LIKELIHOODS:
             said = "weights have signs" if penalty == "l2" else f"penalty is {penalty!r}"
-        raise ArgumentError(f"method is 'laplace' and {said}", "'bootstrap'")
+        raise ArgumentError(f"method is 'laplace' and {said}", "method='bootstrap'")
     return method
 
 
@@ -892,7 +891,6 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
         raise ArgumentError(
             f"X has {p} row",
             "at least two items",
-            "Intervals are those of scores minus their mean, and of ranks.",
         )
     require_memory(48 * p**2 + 40 * p * n_resamples, f"a table of {p:,} items", fewer)
     per_draw = 3e-9 if method == "laplace" else 2.5e-8  # seconds for each pair of items
@@ -902,8 +900,7 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     if method == "laplace" and unit is not None:
         raise ArgumentError(
             "unit is given and method is 'laplace', which samples nothing",
-            "None",
-            "method='bootstrap' resamples units.",
+            "method='bootstrap', which resamples units, or unit=None",
         )
     with announce_time(seconds, f"order_intervals of {p:,} items", fewer):
         if method == "laplace":
@@ -997,7 +994,7 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 1e-6, pairs: bool 
         as_choice(name, getattr(model, name, None), taken)
     given = getattr(y, "pair_features", None)
     if as_flag("pairs", pairs) and (given is None or not given.any()):
-        raise ArgumentError("pairs is True and y has no pair feature other than 0", "False")
+        raise ArgumentError("pairs is True and y has no pair feature other than 0", "pairs=False")
     if given is not None and model.pair_lam is None:
         model.set_params(pair_lam=1.0)
     seconds = seconds_of_match(model.loss, X, y)

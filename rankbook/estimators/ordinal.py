@@ -166,7 +166,10 @@ class OrdinalRanker(ClassifierMixin, Shown):
                     "positive weights for at least two classes",
                 )
             if not has_fit_parameter(ranker, "sample_weight"):
-                raise ArgumentError("sample_weight is given, and the ranker takes none", "None")
+                raise ArgumentError(
+                    "sample_weight is given, and the ranker takes none",
+                    "Omit sample_weight, or pass a ranker that takes weights.",
+                )
             options = dict(sample_weight=weight)
         ranker.fit(X, levels, **options)
         scores = np.asarray(ranker.predict(X))

@@ -118,11 +118,11 @@ class RankRLSBase(Ranker):
         if data.is_scored:
             return data
         if self.graph is not None:
-            raise ArgumentError("preferences and graph are both given", "one of them")
+            raise ArgumentError("preferences and graph are both given", "only one of them")
         if np.ndim(self.basis) >= 2:
             raise ArgumentError(
                 "preferences is given and basis holds items",
-                "a number of items, or rows of X with preferences",
+                "a number of items, or rows of X, as basis",
             )
         return data
 
@@ -164,7 +164,7 @@ class RankRLSBase(Ranker):
         if np.ndim(basis) == 1:
             raise ArgumentError(
                 "basis has row numbers and X holds blocks",
-                "a number of items, or items (r, d) with blocks",
+                "a number of items, or items (r, d), as basis",
             )
         n = block_facts(blocks).n_items
         count = as_count("basis", basis, 1, n, ", the number of items")
@@ -183,14 +183,15 @@ class RankRLSBase(Ranker):
         if self.graph is not None and query_weight is not None:
             raise ArgumentError(
                 "query_weight is given and graph is 'identity', which compares no pairs",
-                "None with this graph",
+                "Omit query_weight with this graph.",
             )
         options = empty, query_weight
         found, facts = blocks.reduce(block_statistics, blocks.items, *options, combine=merge_facts)
         facts = as_facts(facts)
         if not found.tells_apart:
             raise ArgumentError(
-                "blocks have no two different scores in any query", "at least one difference"
+                "blocks have no two different scores in any query",
+                "two different scores in at least one query",
             )
         return found, facts
 
@@ -328,7 +329,8 @@ class RankRLS(RankRLSBase):
         if hasattr(X, "__next__"):
             if found := [name for name, value in given.items() if value is not None]:
                 raise ArgumentError(
-                    f"{found[0]} is given and X is an iterator", "blocks (X, y, qid, sample_weight)"
+                    f"{found[0]} is given and X is an iterator",
+                    "blocks (X, y, qid, sample_weight) that contain it",
                 )
             return self._fit_iterator(X)
         data = self._read(X, **given)
@@ -383,10 +385,9 @@ class RankRLS(RankRLSBase):
             statistics = self._problem_statistics()
         elif statistics is None and hasattr(self, "function_"):
             raise ArgumentError(
-                "this model was fitted to data in memory, which its pickle leaves out, or was "
+                "model was fitted to data in memory, which its pickle leaves out, or was "
                 "loaded from a file",
-                "partial_fit in the process of the fit, or of a model from a pickle after "
-                "learning from blocks",
+                "Call partial_fit before saving, or fit to blocks before pickling.",
             )
         data = read(self, X, y, qid, sample_weight, partial=True, reset=statistics is None)
         prefs = data.target
@@ -416,7 +417,7 @@ class RankRLS(RankRLSBase):
             return data.weights
         if self.graph is not None:
             said = "query_weight is given and graph is 'identity', which compares no pairs"
-            raise ArgumentError(said, "None with this graph")
+            raise ArgumentError(said, "Omit query_weight with this graph.")
         return query_item_weights(data.queries, len(data.target), data.query_weight, data.weights)
 
     def _add(self, statistics, data):
@@ -429,7 +430,8 @@ class RankRLS(RankRLSBase):
         """Solve statistics, which must tell items apart unless more may come."""
         if not (more_may_come or statistics.tells_apart):
             raise ArgumentError(
-                "y has no two different scores in any query", "at least one difference"
+                "y has no two different scores in any query",
+                "two different scores in at least one query",
             )
         solution = self._solve_statistics(statistics)
         found = dict(statistics_=statistics, by_query_=bool(statistics.seen))
@@ -440,7 +442,9 @@ class RankRLS(RankRLSBase):
         if found := [name for name, value in given.items() if value is not None]:
             raise ArgumentError(f"{found[0]} is given and X is RankingStatistics", "X alone")
         if statistics.products is None or not statistics.n_items:
-            raise ArgumentError("X is RankingStatistics without items", "at least one block")
+            raise ArgumentError(
+                "X is RankingStatistics without items", "Add at least one block first."
+            )
         kernel = self._kernel(self.gamma)
         for name, mine, theirs in (
             ("kernel", repr(kernel), repr(statistics.kernel)),
@@ -455,7 +459,10 @@ class RankRLS(RankRLSBase):
                 )
         basis = statistics.basis
         if self.basis is not None and not np.array_equal(self.basis, basis):
-            raise ArgumentError("basis is given and X is RankingStatistics", "None, or its basis")
+            raise ArgumentError(
+                "basis is given and X is RankingStatistics",
+                "basis=None, or the basis of the statistics",
+            )
         self.n_features_in_ = statistics.n_features if basis is None else basis.shape[1]
         vars(self).pop("feature_names_in_", None)
         return self._fit_statistics(merge_statistics(statistics))
@@ -486,9 +493,9 @@ class RankRLS(RankRLSBase):
             return empty.add(problem.X, problem.target.prefs)
         if graph.kind in ("weighted", "preferences"):
             raise ArgumentError(
-                "the model was fitted to single pairs or a graph of weights, to which partial_fit "
+                "model was fitted to single pairs or a graph of weights, to which partial_fit "
                 "cannot add",
-                "a model of scores, or of Preferences.from_scores",
+                "Fit the model to scores, or to Preferences.from_scores.",
             )
         ids = None if getattr(graph, "ids", None) is None else graph.ids[graph.query]
         Y = problem.target.Y[:, 0] if problem.is_flat else problem.target.Y
@@ -696,7 +703,7 @@ class RankRLSCV(RankRLSBase):
                 if data.weights is not None:
                     raise ArgumentError(
                         "y is a Preferences with item weights, and RankRLSCV takes none",
-                        "Preferences without them",
+                        "preferences without them",
                     )
                 self._check_folds(not data.is_scored, groups)
                 search = self._search_scored if data.is_scored else self._search_preferred
@@ -734,13 +741,14 @@ class RankRLSCV(RankRLSBase):
         if not (self.graph is None or isinstance(self.graph, str) and self.graph == "identity"):
             raise ArgumentError(
                 f"graph is {a_type(self.graph)}",
-                "None or 'identity', since leaving out part of a graph of weights changes the rest",
+                "None or 'identity', because leaving out part of a graph of weights changes "
+                "the rest",
             )
         metric = check_metric(self.metric, self.k)
         if isinstance(self.cv, str) and self.cv == "lpo" and metric[0] != "disagreement":
             raise ArgumentError(
                 f"metric is {self.metric!r} and cv is 'lpo'",
-                "'disagreement'",
+                "metric='disagreement'",
                 "For two levels, 1 minus the disagreement is the AUC.",
             )
         return lams, gammas, metric

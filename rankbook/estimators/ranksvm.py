@@ -107,21 +107,25 @@ def solver_from(model, start, problem):
     if hasattr(start, "factor") and hasattr(start, "model"):
         raise ArgumentError(
             f"start is {a_type(start)} of the command line",
-            "its attribute model, for features that are divided in the same way",
+            "its attribute model, with features that are scaled in the same way",
         )
     if weights is None or "nystroem_map_" in vars(start) or not problem.is_factored:
         raise ArgumentError(
             f"start is {a_type(start)} and the kernel is {problem.kernel.name!r}",
-            "a fitted linear model, and kernel='linear'",
+            "a fitted linear model and kernel='linear'",
         )
     known, names = (getattr(each, "feature_names_in_", None) for each in (start, model))
     if known is not None and names is not None and not np.array_equal(known, names):
-        raise ArgumentError("start has features with other names", "the features of X, in order")
+        raise ArgumentError(
+            "start has features with other names", "a model of the features of X, in the same order"
+        )
     if getattr(problem, "extended_from", None) is not None:
-        raise ArgumentError("start is given for preferences with pair features", "None")
+        raise ArgumentError("start is given for preferences with pair features", "Omit start.")
     name, options = with_options(model.solver, {})
     if not (isinstance(name, str) and name in ("auto", "newton")) or problem.coef_is_weights:
-        raise ArgumentError(f"start is given and solver is {name!r}", "'newton', and penalty='l2'")
+        raise ArgumentError(
+            f"start is given and solver is {name!r}", "solver='newton' and penalty='l2' with start"
+        )
     return "newton", ({} if name == "auto" else options) | dict(start=np.array(weights))
 
 
@@ -343,7 +347,7 @@ class RankSVM(Ranker):
             solver = self.solver if start is None else solver_from(self, start, problem)
             found = plain_attributes(prefs, self._solve(problem, lam, solver), *extended)
         elif start is not None:
-            raise ArgumentError("start is given with approximate_kernel", "None")
+            raise ArgumentError("start is given with approximate_kernel", "Omit start.")
         else:
             found = self._fit_projected(X, prefs)
         return self._keep_fit(found | dict(by_query_=data.by_query))
@@ -354,8 +358,8 @@ class RankSVM(Ranker):
         problem = getattr(getattr(self, "solution_", None), "problem", None)
         if not isinstance(problem, ProjectedProblem):
             raise AttributeError(
-                "exact_certificate_ is there after a fit with approximate_kernel, as long as "
-                "solution_ is."
+                "exact_certificate_ needs solution_ and a fit with approximate_kernel. Fit the "
+                "model again."
             )
         return problem.exact_certificate(self.solution_)
 
@@ -364,7 +368,7 @@ class RankSVM(Ranker):
         self._kernel(self.gamma)  # refuses a gamma
         problem = BlockRankSVMProblem(blocks, self.loss, self.query_weight, self.signs)
         if start is not None:
-            raise ArgumentError("start is given and X is blocks", "None")
+            raise ArgumentError("start is given and X is blocks", "Omit start.")
         return self._keep_blocks(fitted_attributes(self._solve(problem, self.lam)), problem.facts)
 
     def _problem(self, X, prefs):
@@ -416,7 +420,7 @@ class RankSVM(Ranker):
         if self.kernel == "linear":
             raise ArgumentError(
                 "approximate_kernel is given and kernel is 'linear', which needs no approximation",
-                "None",
+                "Omit approximate_kernel.",
             )
         if self.penalty != "l2":
             raise ArgumentError(
@@ -447,8 +451,8 @@ class RankSVM(Ranker):
                 warn(
                     f"approximate_kernel is 'auto', and with all {used} items that count the "
                     f"relative gap for the kernel itself is {proven.relative_gap:.1e}, not "
-                    f"{EXACT_GAP}: rounding errors of the kernel are too large. Smaller features "
-                    "may help."
+                    f"{EXACT_GAP}: rounding errors of the kernel are too large. Try smaller "
+                    "features."
                 )
         else:
             if used < count:

@@ -57,7 +57,7 @@ def label_numbers(y):
         return as_numbers("y", y)
     except (TypeError, ValueError) as error:
         raise ArgumentError(
-            f"y has dtype {y.dtype} and holds what is no number",
+            f"y has dtype {y.dtype} and an entry that is no number",
             "two numbers, the larger one for the better class, and -1 or NaN for unlabelled items",
         ) from error
 
@@ -73,7 +73,7 @@ def read_classes(y, unlabelled=None):
     elif (others := np.unique(y[y != -1])).size == 1:
         raise ArgumentError(
             f"y holds -1 and {others[0]:g} only, where -1 can mean a class or an unlabelled item",
-            "unlabelled=False with it if all items are labelled, and two numbers besides -1 if not",
+            "unlabelled=False if all items are labelled, and otherwise two numbers besides -1",
         )
     else:
         mark = y == -1
@@ -92,7 +92,7 @@ def read_classes(y, unlabelled=None):
         raise ArgumentError(
             f"y has {classes.size} class{'es' * (classes.size != 1)} among its "
             f"{int((~mark).sum())} labelled items{shown}",
-            "two, besides one mark for unlabelled items (NaN counts as one)",
+            "two classes, and at most one mark for unlabelled items (NaN is one)",
         )
     return np.where(mark, np.nan, y == classes[1]), classes
 
@@ -137,8 +137,8 @@ class RayleighBase(Ranker):
         if strange.size:
             raise ArgumentError(
                 f"y has {y[strange[0]]:g} at index {strange[0]}",
-                f"the classes {self.classes_[0]:g} and {self.classes_[1]:g} of the fit, and "
-                "the mark for unlabelled items",
+                f"only the classes {self.classes_[0]:g} and {self.classes_[1]:g} of the fit, "
+                "and the mark for unlabelled items",
             )
         if np.unique(y[known]).size < 2:
             raise ArgumentError(
@@ -336,7 +336,7 @@ def label_folds(cv, X, y, random_state=None):
             raise ArgumentError(
                 f"cv leaves fold {f + 1} of {len(folds)} with {count[1]} labelled items of the "
                 f"better class to train on and {count[0]} of the worse",
-                "at least two of each",
+                "folds with at least two of each",
             )
         both = np.intersect1d(train, test)
         if both.size:

@@ -415,7 +415,7 @@ def _path(allow_plugins, problem, form, solver, tol, go_on=None, **parts):
     name = solver.split()[0]
     try:
         if not allow_plugins and find_record(name).origin != HOME:
-            raise ValueError(f"the solver {name!r} is a plugin; load it with allow_plugins=True")
+            raise ValueError(f"the solver {name!r} is a plugin. Load it with allow_plugins=True")
         restore = get_solver(name).restore
     except (ValueError, ImportError) as error:
         path.info["reason"] = str(error)
@@ -579,7 +579,7 @@ def file_facts(file: File) -> dict[str, Any]:
                     about["pair_weights"] = theta.tolist()
     except UNREAD as error:
         raise ArgumentError(
-            f"file is {str(file)!r}, a {kind} that says nothing: {error}",
+            f"file is {str(file)!r}, a {kind} that cannot be read: {error}",
             "a file that rankbook wrote",
         ) from error
     shapes = {name: f"{a.dtype}{list(a.shape)}" for name, a in sorted(arrays.items())}

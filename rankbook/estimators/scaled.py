@@ -78,13 +78,14 @@ class ScaledModel:
         if encoding is not None:
             if self.columns != encoding.columns or len(encoding.names) != d:
                 raise ArgumentError(
-                    f"encoding makes {len(encoding.names)} features", f"the {d} of the model"
+                    f"encoding makes {len(encoding.names)} features",
+                    f"an encoding that makes the {d} features of the model",
                 )
         elif columns is not None and (
             len(self.columns) != d or not all(isinstance(name, str) for name in self.columns)
         ):
             raise ArgumentError(
-                f"columns has {len(self.columns)} entries",
+                f"columns has length {len(self.columns)}",
                 f"{d} names, one for each feature of the model",
             )
 
@@ -100,7 +101,7 @@ class ScaledModel:
         if self.columns is not None and names is not None and tuple(names) != self.columns:
             missing = [name for name in self.columns if name not in set(names)]
             what = f"has no column {missing[0]!r}" if missing else f"has the columns {list(names)}"
-            raise ArgumentError(f"X_new {what}", f"{list(self.columns)}, in this order")
+            raise ArgumentError(f"X_new {what}", f"the columns {list(self.columns)}, in this order")
         if self.encoding is not None and names is not None:
             X_new = self.encoding.transform("X_new", X_new)
         X_new = (as_items if hasattr(X_new, "tocsr") else as_matrix)("X_new", X_new)

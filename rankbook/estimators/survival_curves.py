@@ -102,8 +102,7 @@ class BaselineHazard(SetOnce):
         if y_true.n_orders > 1:
             raise ArgumentError(
                 f"y_true has {y_true.n_orders} strata",
-                "survival times of one stratum",
-                "Pass the rows of a stratum, y_true[rows] and y_score[rows].",
+                "the rows of one stratum, y_true[rows] and y_score[rows]",
             )
         scores = as_vector("y_score", y_score, y_true.n_items)
         if not y_true.choice_weight.any():
@@ -194,7 +193,7 @@ class BaselineHazard(SetOnce):
             raise ArgumentError(f"y_true has the time {self.times[0]:g}", "times >= 0")
         if tau > self.last_time:
             raise ArgumentError(
-                f"tau is {tau:g}", f"at most {self.last_time:g}, the last time of y_true"
+                f"tau is {tau:g}", f"a time of at most {self.last_time:g}, the last one of y_true"
             )
         inside = self.times < tau
         steps, width = self.log_cumulative[inside], np.diff(np.r_[0.0, self.times[inside], tau])

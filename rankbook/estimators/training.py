@@ -144,15 +144,14 @@ def read(  # noqa: PLR0913 -- the arguments of fit among them
         target = read_given(preferences, X, takes, beside, partial)
         return TrainingData(items, target, target.queries)
     columns = "columns" in takes
-    require_target(
-        y, f"scores of shape (n,){' or (n, k)' * columns}{', or preferences=...' * (not partial)}"
-    )
+    instead = "" if partial else ", or preferences=PREFERENCES"
+    require_target(y, f"scores of shape (n,){' or (n, k)' * columns}{instead}")
     if query_weight is not None and getattr(model, "loss", None) == "plackett-luce":
         raise ArgumentError(
             f"query_weight is {query_weight!r} and loss is 'plackett-luce', which sums over "
             "choices",
-            "None",
-            "Weights of orders are those of rb.Orders.",
+            "Omit query_weight.",
+            "To weigh orders, pass weights to rb.Orders.",
         )
     if partial and not (query_weight is None or isinstance(query_weight, str)):
         raise ArgumentError(
@@ -187,13 +186,12 @@ def split_target(y, qid=None, sample_weight=None, preferences=None):
     if not are_pairs and not isinstance(y, Target):
         if len(names) > 1 and (text := text_in(as_array("y", y))):
             raise ArgumentError(
-                f"y has the columns {', '.join(map(repr, names))}, with text ({text})",
-                "scores, or the columns winner and loser",
-                "Pass pairs of names as preferences=, or by rb.Preferences.from_pairs.",
+                f"y has the columns {', '.join(map(repr, names))} with text ({text})",
+                "scores, the columns winner and loser, or pairs of names as preferences=",
             )
         return y, qid, sample_weight, preferences
     if preferences is not None:
-        raise ArgumentError(f"y is {a_type(y)} and preferences is given", "one of them")
+        raise ArgumentError(f"y is {a_type(y)} and preferences is given", "only one of them")
     if are_pairs:
         return None, qid, sample_weight, y
     plain = y.is_product and y.better_weight is y.worse_weight
@@ -202,7 +200,7 @@ def split_target(y, qid=None, sample_weight=None, preferences=None):
     for name, given in (("qid", qid), ("sample_weight", sample_weight)):
         if given is not None:
             raise ArgumentError(
-                f"{name} is given and y is a Preferences, which has its own", "None"
+                f"{name} is given and y is a Preferences, which has its own", f"Omit {name}."
             )
     return y.scores, y.queries, y.better_weight, None
 
@@ -240,9 +238,12 @@ def read_given(preferences, X, takes, beside, may_be_empty=False):
             "y has no comparable pair of survival times", "at least one event before another time"
         )
     if are_orders:
-        raise ArgumentError("y has no choice among two items or more", "at least one")
+        raise ArgumentError(
+            "y has no choice among two items or more", "at least one order of two items or more"
+        )
     raise ArgumentError(
-        f"preferences has {len(preferences)} preferences, none of positive weight", "at least one"
+        f"preferences has {len(preferences)} preferences, none of positive weight",
+        "at least one positive weight",
     )
 
 
@@ -294,11 +295,13 @@ def read_scores(y, items, columns=False):
     """Scores (n,) of items, or (n, k) with `columns`, as finite floats."""
     y = as_numbers("y", y)
     if y.ndim not in (1, 2) or 0 in y.shape[1:]:
-        raise ArgumentError(f"y has shape {y.shape}", "shape (n,)")
+        raise ArgumentError(f"y has shape {y.shape}", "an array of shape (n,)")
     if not columns:
         if y.ndim == 2 and y.shape[1] > 1:
-            advice = "Pass a time and an event as rb.Preferences.from_survival(time, event)."
-            raise ArgumentError(f"y has shape {y.shape}", "shape (n,)", advice * (2 in y.shape))
+            advice = "For survival times, pass rb.Preferences.from_survival(time, event)."
+            raise ArgumentError(
+                f"y has shape {y.shape}", "an array of shape (n,)", advice * (2 in y.shape)
+            )
         y = column_or_1d(y, warn=True)
     as_vector("y", y.ravel())
     refuse_lengths(items, y)
@@ -341,7 +344,9 @@ def refuse_lengths(X, y):
     X, y = (A if hasattr(A, "shape") else as_array(name, A) for name, A in (("X", X), ("y", y)))
     rows, entries = X.shape[:1], y.shape[:1]
     if rows and entries and rows != entries:
-        raise ArgumentError(f"y has {entries[0]} entries and X has {rows[0]} rows", "equal numbers")
+        raise ArgumentError(
+            f"y has {entries[0]} entries and X has {rows[0]} rows", "one entry for each row"
+        )
 
 
 @contextmanager

@@ -36,12 +36,10 @@ def check_basis(basis, n):
             f"basis has shape {R.shape} and dtype {R.dtype}", "a vector of at least one item index"
         )
     if R.size > n:
-        raise ArgumentError(
-            f"basis has {R.size} items, more than the {n} there are", f"at most {n}"
-        )
+        raise ArgumentError(f"basis has {R.size} items, and X has only {n}", f"at most {n} items")
     if R.min() < 0 or R.max() >= n:
         bad = int(R[(R < 0) | (R >= n)][0])
-        raise ArgumentError(f"basis has the item {bad}", f"items 0 to {n - 1}")
+        raise ArgumentError(f"basis has the item {bad}", f"item numbers from 0 to {n - 1}")
     values, counts = np.unique(R, return_counts=True)
     if counts.max() > 1:
         raise ArgumentError(
@@ -81,8 +79,8 @@ def basis_cholesky(A):
         C[drop, drop] = DROPPED
         return C, drop.size
     raise ArgumentError(
-        "the Gram matrix of the basis is not positive semi-definite",
-        "a kernel that is positive semi-definite",
+        "kernel has a Gram matrix of the basis that is not positive semi-definite",
+        "a positive semi-definite kernel",
     )
 
 

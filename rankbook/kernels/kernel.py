@@ -165,7 +165,7 @@ class Kernel(SetOnce):
         if gamma is not None and "gamma" not in self.PARAMETERS.get(self.name, ()):
             shown = "a function" if self.function else repr(kernel)
             raise ArgumentError(
-                f"gamma is {gamma!r}, and kernel is {shown}, which has no gamma", "None"
+                f"gamma is {gamma!r}, and kernel is {shown}, which has no gamma", "Omit gamma."
             )
         self.gamma = None if gamma is None else as_positive("gamma", gamma)
         self.degree = as_count("degree", degree, 1, 1000)
@@ -231,8 +231,8 @@ class Kernel(SetOnce):
             if X_new.shape[1] != len(X):
                 raise ArgumentError(
                     f"X_new has shape {X_new.shape}",
-                    f"shape (p, {len(X)}) for a precomputed kernel, a column for each training "
-                    "item",
+                    f"an array of shape (p, {len(X)}) for a precomputed kernel, with a column for "
+                    "each training item",
                 )
             return X_new
         require_columns("X_new", X_new, X.shape[1])
@@ -250,7 +250,8 @@ class Kernel(SetOnce):
         K = as_matrix("the matrix of the callable kernel", self.function(X_new, X))
         if K.shape != (len(X_new), len(X)):
             raise ArgumentError(
-                f"the callable kernel returned shape {K.shape}", f"{(len(X_new), len(X))}"
+                f"kernel returned shape {K.shape}",
+                f"Return an array of shape {(len(X_new), len(X))}.",
             )
         return K
 
@@ -332,7 +333,7 @@ def as_kernel(kernel: Kernel | KernelLike, gamma: float | None = None) -> Kernel
         return Kernel(kernel, gamma)
     if gamma is not None:
         raise ArgumentError(
-            f"gamma is {gamma!r}, and kernel is {kernel!r}, which has its own", "None"
+            f"gamma is {gamma!r}, and kernel is {kernel!r}, which has its own", "Omit gamma."
         )
     return kernel
 

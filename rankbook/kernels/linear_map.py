@@ -115,8 +115,8 @@ class KernelFunction:
         if X_new.shape[1] != self.n_items:
             raise ArgumentError(
                 f"X_new has shape {X_new.shape}",
-                f"shape (p, {self.n_items}) for a precomputed kernel, a column for each "
-                f"{'training' if self.columns is None else 'basis'} item",
+                f"an array of shape (p, {self.n_items}) for a precomputed kernel, with a column "
+                f"for each {'training' if self.columns is None else 'basis'} item",
             )
         K = X_new[:, self.support if self.columns is None else self.columns]
         return K - K.mean(axis=1, keepdims=True) if self.centred and K.size else K

@@ -57,11 +57,15 @@ def found_neighbours(X, c, transformer):
 
     n, G = len(X), coo_array(transformer.fit_transform(X))
     if G.shape != (n, n):
-        raise ArgumentError(f"metric gave a graph of shape {G.shape} from {n} items", f"({n}, {n})")
+        raise ArgumentError(
+            f"metric gave a graph of shape {G.shape} from {n} items",
+            f"Return a graph of shape ({n}, {n}).",
+        )
     i, j = G.coords
     if not np.isfinite(G.data).all():
         raise ArgumentError(
-            "metric gave a graph with a distance that is NaN or infinite", "finite distances"
+            "metric gave a graph with a distance that is NaN or infinite",
+            "Return only finite distances.",
         )
     others = np.flatnonzero(i != j)
     others = others[np.lexsort((G.data[others], i[others]))]  # by point, then by distance
@@ -205,7 +209,7 @@ def searched_neighbours(X, c, metric="euclidean", neighbours="auto"):
         if recall < RECALL and neighbours == "approximate":
             warn(
                 f"neighbours='approximate' found {recall:.0%} of the {c} nearest neighbours of a "
-                "sample; neighbours='exact' finds all of them."
+                "sample. Pass neighbours='exact' to find all of them."
             )
         if recall >= RECALL or neighbours == "approximate":
             return near

@@ -49,8 +49,8 @@ def refuse_negative(left, scale):
     i = int(left.argmin())
     if left[i] < -1e-8 * scale:
         raise ArgumentError(
-            f"the kernel is not positive semi-definite: of item {i} the pivots leave the "
-            f"square {left[i]:.3g}",
+            f"kernel is not positive semi-definite: the residual of item {i} has the square "
+            f"{left[i]:.3g}",
             "a positive semi-definite kernel",
         )
 
@@ -376,9 +376,7 @@ class NystroemMap(SetOnce):
         self.residual = max(0.0, 1.0 - kept / self.trace) if self.trace else 0.0
         k = self.factor.shape[1]
         if k == 0:
-            raise ArgumentError(
-                "the kernel is 0 for every item", "a kernel that is not 0 for all items"
-            )
+            raise ArgumentError("kernel is 0 for every item", "a kernel with positive values")
         if k < p and n_components is not None:
             warn(
                 f"n_components is reduced from {p} to {k}: "
@@ -403,8 +401,8 @@ class NystroemMap(SetOnce):
         if X_new.shape[1] != self.n_items:
             raise ArgumentError(
                 f"X_new has shape {X_new.shape}",
-                f"shape (m, {self.n_items}) for a precomputed kernel, a column for each "
-                "training item",
+                f"an array of shape (m, {self.n_items}) for a precomputed kernel, with a column "
+                "for each training item",
             )
         return project_items(X_new[:, self.pivots], self.factor, self.rule)
 

@@ -83,7 +83,7 @@ class ObjectKernel:
         raise ArgumentError(
             f"kernel is {self!r}, whose function returned {reprlib.repr(value)}, a "
             f"{type(value).__name__}, for the objects {i} and {j}",
-            "a real number",
+            "Return a real number.",
         )
 
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -174,7 +174,7 @@ def as_factor(name, kernel):
         return Kernel(equal_rows)
     if isinstance(kernel, str) and kernel == "precomputed":
         raise ArgumentError(
-            f"{name} is 'precomputed'", "the matrix itself, and numbers of its rows as items"
+            f"{name} is 'precomputed'", "the matrix itself, and the numbers of its rows as items"
         )
     if callable(kernel) or isinstance(kernel, str):
         return Kernel(kernel)
@@ -210,7 +210,7 @@ class JointKernel:
         if X.shape[1] <= self.label_columns:
             raise ArgumentError(
                 f"X has {X.shape[1]} columns, and the last {self.label_columns} belong to labels",
-                "more columns, for the objects",
+                "the columns of the objects too",
             )
         return X[:, : -self.label_columns], X[:, -self.label_columns :]
 

@@ -53,7 +53,7 @@ def query_values(metric, y_true, scores, qid, sample_weight, empty, options):
     if metric in RULES and RULES[metric].pooled:
         raise ArgumentError(
             f"metric is {metric.__name__}, a mean over preferences",
-            "a mean over queries, as pair_accuracy",
+            "a mean over queries, such as pair_accuracy",
         )
     found = [query_lists(metric, y_true, s, qid, sample_weight, empty, options) for s in scores]
     values, weight = np.array([each[1] for each in found]), found[0][2]
@@ -82,7 +82,7 @@ def bootstrap_interval(values, weight, confidence, n_resamples, seed):
     O(n_resamples q) time.
     """
     if values.size < 2:
-        raise ArgumentError("y_true has one query with a value", "at least two")
+        raise ArgumentError("y_true has one query with a value", "at least two such queries")
     if np.ptp(values) <= 1e-12 * np.abs(values).max():
         return float(values.mean()), float(values.mean())
     from scipy.stats import bootstrap

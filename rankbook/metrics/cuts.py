@@ -138,7 +138,7 @@ def best_cuts(
     levels, number = np.unique(y_true, return_inverse=True)
     if levels.size == scores.size > 2:
         raise ValueError(
-            f"`y_true` has {levels.size} different levels for as many items; pass levels that "
+            f"`y_true` has {levels.size} different levels for as many items. Pass levels that "
             "repeat, in the order (y_true, y_score)."
         )
     tie_tol = as_tie_tol(tie_tol)
@@ -148,7 +148,8 @@ def best_cuts(
     there = weight > 0
     if not there.any():
         raise UndefinedMetric(
-            "y_true has no item" + " of weight above 0" * (scores.size > 0), "at least one"
+            "y_true has no item" + " of weight above 0" * (scores.size > 0),
+            "at least one item of positive weight",
         )
     weight = np.ldexp(weight[there], -np.frexp(weight.max())[1])  # exact, and nothing overflows
     present, number = np.unique(number[there], return_inverse=True)

@@ -32,7 +32,7 @@ def refuse_grades(lists, highest, why):
 def gains(lists, gain):
     """Compute the gain (n,) of each item, in units of its list."""
     if as_choice("gain", gain, ("exponential", "linear")) == "exponential":
-        refuse_grades(lists, 1000, "for the gain is 2**y - 1")
+        refuse_grades(lists, 1000, "because the gain is 2**y - 1")
         return np.exp2(lists.grade) - 1
     refuse_grades(lists, np.inf, "")
     # powers of two are exact, and no sum overflows
@@ -607,7 +607,7 @@ def _query_err(lists, k=None, max_grade=None):
     if max_grade is not None and as_positive("max_grade", max_grade) > 1000:
         raise ArgumentError(f"max_grade is {max_grade!r}", "a number up to 1000")
     highest = lists.grade.max(initial=0.0) if max_grade is None else max_grade
-    refuse_grades(lists, 1000 if max_grade is None else highest, "as max_grade says")
+    refuse_grades(lists, 1000 if max_grade is None else highest, "because of max_grade")
     if not lists.grade.size:
         return np.zeros(0)
     stop = np.exp2(lists.grade - highest) - np.exp2(-highest)

@@ -80,7 +80,7 @@ def with_advantages(model, y, scores, argument="y"):
     if u.shape[1] != theta.size:
         raise ArgumentError(
             f"{argument} has {u.shape[1]} pair features and the model was fitted with {theta.size}",
-            "equal numbers",
+            f"{theta.size} pair features",
         )
     # both items get a positive part, so that an exchange of the items exchanges the scores
     ends = zip((y.better, y.worse), (u, -u))
@@ -179,8 +179,8 @@ def block_scores(block, model):
     if np.ndim(scores) > 1:
         raise ArgumentError(
             f"model gives {np.shape(scores)[1]} scores for each row",
-            "one",
-            "Score label rankers and other models of several columns in Python, by model.predict.",
+            "a model with one score for each row",
+            "To score label rankers and other models of several columns, call model.predict.",
         )
     return scores
 
@@ -217,7 +217,7 @@ def quotients(sums, metrics):
         if not number > 0:
             needs = "a value" if rule is None else rule.needs
             raise UndefinedMetric(
-                f"blocks have no query with {needs} and a weight above 0", "at least one"
+                f"blocks have no query with {needs} and a weight above 0", "at least one such query"
             )
         found.append(total / number)
     return found

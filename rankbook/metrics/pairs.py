@@ -126,7 +126,9 @@ def disagreement(
     prefs, y_score = as_judged(y_true, y_score, qid, sample_weight)
     share = missed_share(prefs, y_score, as_tie_tol(tie_tol))
     if np.isnan(share):
-        raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
+        raise UndefinedMetric(
+            "y_true has no preference of weight above 0", "at least one such preference"
+        )
     return share
 
 
@@ -196,7 +198,7 @@ def _query_auc(lists):
     if lists.place.size and lists.rising()[0].max() > 1:
         raise ArgumentError(
             "y_true has more than two different values in a query",
-            "at most two for the AUC, and for graded y_true disagreement or pair_accuracy",
+            "at most two for the AUC, or use disagreement or pair_accuracy for graded y_true",
         )
     return 1.0 - _query_disagreement(lists)
 
@@ -278,7 +280,7 @@ def auc(
             f"y_true has {values.size} different values ({values[0]}, {values[1]}, "
             f"{values[2]}, ...)",
             "at most two",
-            "The order is (y_true, y_score); for graded y_true use disagreement.",
+            "The order of arguments is (y_true, y_score); for graded y_true use disagreement.",
         )
     return average_queries(auc, y_true, y_score, qid, sample_weight, empty)
 

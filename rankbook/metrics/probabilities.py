@@ -76,12 +76,12 @@ def as_link(link):
     if p.min() < 0 or np.abs(p + p[::-1] - 1).max() > 1e-6:  # single precision has this sum
         raise ArgumentError(
             f"link has the probabilities {p} of the differences -1, 0 and 1",
-            "probability(d) + probability(-d) = 1 for each difference d",
+            "a link with probability(d) + probability(-d) = 1 for each difference d",
         )
     if p[2] < p[0]:
         raise ArgumentError(
             f"link has the probability {p[0]:.6g} at the difference -1 and {p[2]:.6g} at 1",
-            "probabilities that increase with the difference",
+            "a link whose probabilities increase with the difference",
         )
     return link
 
@@ -93,13 +93,13 @@ def probabilities_of(link, difference):
         raise ArgumentError(
             f"link has probabilities of type {p.dtype} and shape {p.shape} for an array of shape "
             f"{difference.shape}",
-            "an array of numbers of that shape",
+            "a link that returns an array of numbers of that shape",
         )
     if not (inside := (p >= 0) & (p <= 1)).all():
         i = int(np.argmin(inside))
         raise ArgumentError(
             f"link has the probability {p[i]} at the difference {difference[i]:.6g}",
-            "a number from 0 to 1",
+            "a link with probabilities from 0 to 1",
         )
     return p.astype(float, copy=False)
 
@@ -259,14 +259,14 @@ def as_probabilities(y_true, proba, qid, sample_weight):
     if not isinstance(y_true, Preferences):
         raise ArgumentError(
             f"y_true is {describe_value(y_true)} and link is None",
-            "a Preferences, a probability for each",
+            "a Preferences as y_true, and a probability for each preference as y_score",
         )
     refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     proba = as_vector("y_score", proba, len(y_true), minimum=0.0)
     if proba.max(initial=0.0) > 1:
         i = int(proba.argmax())
         raise ArgumentError(
-            f"y_score has {proba[i]} at index {i}", "probabilities, as link is None"
+            f"y_score has {proba[i]} at index {i}", "probabilities, because link is None"
         )
     return y_true, proba
 
@@ -282,7 +282,9 @@ def mean_error(error, y_true, y_score, qid, sample_weight, link):
         prefs, y_score = as_judged(y_true, y_score, qid, sample_weight)
         lost, total = error_sums(unit_weighted(prefs), y_score, error, as_link(link))[:, 0]
     if not total > 0:
-        raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
+        raise UndefinedMetric(
+            "y_true has no preference of weight above 0", "at least one such preference"
+        )
     return float(lost / total)
 
 
@@ -549,7 +551,9 @@ def reliability(
             where += np.bincount(at, each, bins)
     there = total > 0
     if not there.any():
-        raise UndefinedMetric("y_true has no preference of weight above 0", "at least one")
+        raise UndefinedMetric(
+            "y_true has no preference of weight above 0", "at least one such preference"
+        )
     count, squares, total, predicted, won = (
         each[there] for each in (count, squares, total, predicted, won)
     )

@@ -164,7 +164,7 @@ class UndefinedMetric(ArgumentError):
     ...     metrics.auc([1, 1], [0.2, 0.3])
     ... except metrics.UndefinedMetric as error:
     ...     print(error)
-    y_true has no query with two different values. Pass at least one.
+    y_true has no query with two different values. Pass at least one such query.
     """
 
     def __init__(self, said, accepted="a query for which the metric is defined", advice=""):
@@ -177,7 +177,7 @@ def refuse_swapped(y_true, y_score, argument="y_score"):
         raise ArgumentError(
             f"{argument} is {a_type(y_score)}",
             "scores of shape (n,)",
-            f"The order is (y_true, {argument}): what is known comes first.",
+            f"The order of arguments is (y_true, {argument}).",
         )
     shape = as_array(argument, y_score).shape
     if len(shape) != 2 or isinstance(y_true, Target) or has_columns("y_true", y_true):
@@ -185,9 +185,9 @@ def refuse_swapped(y_true, y_score, argument="y_score"):
     if shape == as_array("y_true", y_true).shape:
         raise ArgumentError(
             f"y_true has shape {shape}",
-            "shape (n,), one row for each item",
-            "qid tells queries apart: for a row of each query pass y_true.ravel(), "
-            f"y_score.ravel() and qid=np.repeat(np.arange({shape[0]}), {shape[1]}).",
+            "an array of shape (n,), with one entry for each item",
+            "For a row of each query, pass y_true.ravel(), y_score.ravel() and "
+            f"qid=np.repeat(np.arange({shape[0]}), {shape[1]}).",
         )
 
 
@@ -246,9 +246,9 @@ def split_metric(metric, k=None):
     if not places.isdecimal():
         return SYNONYMS.get(metric, metric), k
     if k is not None:
-        raise ArgumentError(f"k is {k!r}, and metric is {metric!r}", "one k")
+        raise ArgumentError(f"k is {k!r}, and metric is {metric!r}", "a single k")
     if int(places) < 1:
-        raise ArgumentError(f"metric is {metric!r}", f"at least one place, such as {name}@10")
+        raise ArgumentError(f"metric is {metric!r}", f"at least one rank, such as {name}@10")
     return SYNONYMS.get(name, name), int(places)
 
 
@@ -280,8 +280,8 @@ def find_metric(metric, options=()):
         unknown = sorted(set(options) - set(accepted))
         if unknown:
             raise ArgumentError(
-                f"{unknown[0]} is no option of the metric {metric.__name__}",
-                f"{', '.join(accepted) or 'none'}",
+                f"{unknown[0]} is not an option of the metric {metric.__name__}",
+                f"only {', '.join(accepted)}" if accepted else "no options",
             )
         if takes_k(metric)[1] and options.get("k") is None:
             raise ArgumentError(f"k is None for {metric.__name__}", "an integer >= 1")
@@ -294,7 +294,7 @@ def refuse_beside_preferences(**given):
         if value is not None:
             raise ArgumentError(
                 f"{name} is given, and y_true is a Preferences",
-                "None then, since preferences hold their queries and weights",
+                f"Omit {name}, because preferences hold their queries and weights.",
             )
 
 
@@ -341,14 +341,14 @@ def as_judged(y_true, y_score, qid=None, sample_weight=None):
         y_true = as_vector("y_true", y_true)
         if y_true.size == 0:
             as_vector("y_score", y_score, 0)
-            raise UndefinedMetric("y_true has no preference", "at least one")
+            raise UndefinedMetric("y_true has no preference", "at least one preference")
         prefs = Preferences.from_scores(y_true, qid)
         if sample_weight is not None:
             weight = as_vector("sample_weight", sample_weight, y_true.size, minimum=0.0)
             prefs = prefs.item_weighted(weight)
         y_score = as_vector("y_score", y_score, prefs.n_items)
     if not len(prefs) and not len(prefs.without_item_weights()):
-        raise UndefinedMetric("y_true has no preference", "at least one")
+        raise UndefinedMetric("y_true has no preference", "at least one preference")
     return prefs, y_score
 
 
@@ -380,14 +380,14 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
     if y_true.has_pair_weights:
         raise ArgumentError(
             "y_true is a Preferences with weights of single preferences",
-            "weights of items here",
+            "weights of items",
             "For other weights call rb.disagreement(y_true, y_score).",
         )
     two = y_true.better_weight is not y_true.worse_weight
     if two and weighs != "pairs":
         raise ArgumentError(
             "y_true is a Preferences whose items have two weights",
-            "one weight for each item here",
+            "one weight for each item",
             "For two weights call rb.disagreement(y_true, y_score).",
         )
     worse = y_true.worse_weight if two else None
@@ -403,7 +403,7 @@ def query_weights(weight, number):
         raise ArgumentError(
             f"sample_weight has {weight[i]} at index {i} and {weight[j]} at index {j}, two "
             "items of one query",
-            "one weight for all items of a query, since this metric weighs queries",
+            "one weight for all items of a query, because this metric weighs queries",
         )
     return weight[first]
 
@@ -508,7 +508,7 @@ def query_lists(metric, y_true, y_score, qid, weight, empty, options):
         except UndefinedMetric:
             value = np.nan
         if np.ndim(value) or isinstance(value, str):
-            raise ArgumentError(f"metric returned {value!r}", "a number for each query")
+            raise ArgumentError(f"metric returned {value!r}", "Return a number for each query.")
         values.append(fill if np.isnan(value) else value)
     return ids, np.array(values, dtype=np.float64), None, None
 
@@ -522,7 +522,7 @@ def mean_over_queries(values, needs, weight=None):
     if not defined.any():
         raise UndefinedMetric(
             f"y_true has no query with {needs}{' and a weight above 0' * (weight is not None)}",
-            "at least one",
+            "at least one such query",
         )
     if weight is None:
         return float(values[defined].mean())

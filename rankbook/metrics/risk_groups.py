@@ -246,7 +246,7 @@ def cut_groups(values, groups):
     else:
         cuts = as_vector("groups", groups)
         if (np.diff(cuts) <= 0).any():
-            raise ArgumentError(f"groups is {describe_value(cuts)}", "cut points that rise")
+            raise ArgumentError(f"groups is {describe_value(cuts)}", "increasing cut points")
     group = np.searchsorted(cuts, values, side="left")
     empty = np.flatnonzero(np.bincount(group, minlength=cuts.size + 1) == 0)
     return group, cuts, empty
@@ -317,8 +317,7 @@ def risk_groups(
     if empty.size:
         raise ArgumentError(
             f"groups is {describe_value(groups)}, and group {empty[0]} has no patient",
-            "groups with a patient each",
-            "Pass fewer groups, or other cut points.",
+            "fewer groups, or other cut points",
         )
     n_groups = cuts.size + 1
     parts = [group == g for g in range(n_groups)]

@@ -26,7 +26,7 @@ def refuse_without_ids(model, y, qid):
         one = inside.pop()
         if getattr(one, "by_query_", False):
             raise ValueError(
-                "qid is None and the model was fitted with query ids; pass qid "
+                "qid is None, and the model was fitted with query ids. Pass qid "
                 "(np.zeros(len(X)) if all items belong to one query). In a pipeline or search, "
                 "pass y=rb.Preferences.from_scores(y, qid=qid), which scikit-learn splits with its "
                 "queries, or route qid by set_score_request(qid=True)."
@@ -63,7 +63,9 @@ class QueryScorer:
             as_ids("queries", queries, len(queries))
             if not queries.index.is_unique:
                 label = queries.index[queries.index.duplicated()][0]
-                raise ArgumentError(f"queries has {label!r} twice in its index", "unique rows")
+                raise ArgumentError(
+                    f"queries has {label!r} twice in its index", "unique row labels"
+                )
             self.queries = queries.copy()
         self._requests = dict(qid=True if queries is None else None, sample_weight=None)
 
@@ -103,7 +105,9 @@ class QueryScorer:
             )
         unknown = y_true.index.difference(self.queries.index, sort=False)
         if len(unknown):
-            raise ArgumentError(f"y has the row {unknown[0]!r}", "rows that queries has")
+            raise ArgumentError(
+                f"y has the row {unknown[0]!r}, which queries lacks", "rows of queries"
+            )
         return self.queries.loc[y_true.index]
 
     def __repr__(self) -> str:
@@ -169,7 +173,7 @@ def scorer(
         raise ArgumentError(
             f"metric is {function!r}",
             "a metric of rankbook.metrics, or its name",
-            "For another function use sklearn.metrics.make_scorer.",
+            "For another function, use sklearn.metrics.make_scorer.",
         )
     function([0, 1], [0, 1], **options)  # refuses wrong options
     return QueryScorer(function, -1 if rule.pooled else 1, options, queries)

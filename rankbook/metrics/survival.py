@@ -96,7 +96,8 @@ def patient_weights(argument, prefs):
     if not np.array_equal(prefs.worse_weight, weight * prefs.survival["event"]):
         raise ArgumentError(
             f"{argument} is a Preferences with two weights for each patient",
-            "one, as rb.Preferences.from_survival(time, event, weight=weight) takes it",
+            "one weight for each patient, as in rb.Preferences.from_survival(time, event, "
+            "weight=weight)",
         )
     if not weight.any():
         raise ArgumentError(f"{argument} has weight 0 for every patient", "a positive weight")
@@ -299,7 +300,9 @@ def dynamic_auc(
     y_score = as_vector("y_score", y_score, prefs.n_items)
     times = as_vector("times", np.atleast_1d(as_array("times", times)))
     if not times.size or (np.diff(times) <= 0).any():
-        raise ArgumentError(f"times is {describe_value(times)}", "one time or more, rising")
+        raise ArgumentError(
+            f"times is {describe_value(times)}", "one time, or several in increasing order"
+        )
     order = np.argsort(y_score, kind="stable")
     time, event = (prefs.survival[name][order] for name in ("time", "event"))
     weight = patient_weights("y_true", prefs)[order]
@@ -335,15 +338,16 @@ def as_survival_probabilities(y_proba, n, n_times):
     if found.shape != (n, n_times):
         raise ArgumentError(
             f"y_proba has shape {np.shape(y_proba)}",
-            f"shape ({n}, {n_times}), a row for each patient and a column for each time",
-            "For scores pass rb.BaselineHazard(y_train, train_scores).survival(y_score, times).",
+            f"an array of shape ({n}, {n_times}), with a row for each patient and a column "
+            "for each time",
+            "For scores, pass rb.BaselineHazard(y_train, train_scores).survival(y_score, times).",
         )
     found = as_vector("y_proba", found.ravel(), minimum=0.0)
     if found.max(initial=0.0) > 1:
         i, j = divmod(int(found.argmax()), n_times)
         raise ArgumentError(
             f"y_proba has {found.max():g} in row {i}, column {j}",
-            "probabilities to live beyond the times, as those of rb.BaselineHazard.survival",
+            "probabilities of survival, such as those of rb.BaselineHazard.survival",
         )
     return found.reshape(n, n_times)
 
@@ -405,7 +409,9 @@ def survival_brier(
     prefs = as_survival("y_true", y_true, None, sample_weight)
     times = as_vector("times", np.atleast_1d(as_array("times", times)))
     if not times.size or (np.diff(times) <= 0).any():
-        raise ArgumentError(f"times is {describe_value(times)}", "one time or more, rising")
+        raise ArgumentError(
+            f"times is {describe_value(times)}", "one time, or several in increasing order"
+        )
     alive = as_survival_probabilities(y_proba, prefs.n_items, times.size)
     time, event = prefs.survival["time"], prefs.survival["event"]
     weight = patient_weights("y_true", prefs)

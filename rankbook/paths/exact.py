@@ -272,7 +272,7 @@ def solution_at(path, lam):
     separable = not ((sets == AT_BOUND) & (prefs.weight > 0)).any()
     if lam == 0 and not separable:
         raise ArgumentError(
-            "lam is 0, but some preferences are short of their margin at the end of this path",
+            "lam is 0, and this path ends before all preferences have their margin",
             "lam > 0",
         )
     dual = PathDual(path, len(path.events), path.free_at(len(path.events)))
@@ -567,7 +567,8 @@ class RegularizationPath(SolutionPath):
         lam_end = as_positive("lam_end", lam_end, zero=True)
         if lam_end < self.domain[0]:
             raise ArgumentError(
-                f"lam_end is {lam_end!r}, below the end of the path", f"at least {self.domain[0]!r}"
+                f"lam_end is {lam_end!r}, below the end of the path",
+                f"a number of at least {self.domain[0]!r}",
             )
         for name, text in (("status", status), ("reason", reason)):
             require_kind(name, text, str)
@@ -623,7 +624,8 @@ class RegularizationPath(SolutionPath):
             raise ValueError(f"this path ({self.status}) cannot be resumed: {printable(str(why))}.")
         if lam_min is not None and lam_min >= self.domain[0]:
             raise ArgumentError(
-                f"lam_min is {lam_min!r}", f"less than {self.domain[0]!r}, where this path ended"
+                f"lam_min is {lam_min!r}",
+                f"a number less than {self.domain[0]!r}, where this path ended",
             )
         longer = self.continuation.resume(self, lam_min, **options)
         longer.solver = self.solver

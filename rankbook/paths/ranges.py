@@ -197,8 +197,8 @@ def ranges(  # noqa: PLR0913 -- how far to go is part of the question
             return done, np.array(ends)
     raise ArithmeticError(
         f"after {most} solves the path from lam = {top:.6g} has come to {ends[-1]:.6g} and "
-        f"not to lam_min, {lam_min:.6g}; a larger eps, now {eps:.1e}, "
-        "or a larger lam_min is needed."
+        f"not to lam_min, {lam_min:.6g}. Pass a larger eps, now {eps:.1e}, "
+        "or a larger lam_min."
     )
 
 
@@ -268,7 +268,7 @@ class RangePath(SolutionPath):
             raise ValueError(f"this path ({self.status}) ends at {end!r} and cannot be resumed.")
         if as_positive("lam_min", lam_min) >= end:
             raise ArgumentError(
-                f"lam_min is {lam_min!r}", f"less than {end!r}, where this path ended"
+                f"lam_min is {lam_min!r}", f"a number less than {end!r}, where this path ended"
             )
         problem, eps, lam_min, last = self.problem, self.tol, float(lam_min), self.answers[-1]
         top = max(lam_min, last.lowest(problem, eps))  # the end of the last range
@@ -364,7 +364,7 @@ def follow_ranges(problem, lam_min, eps, follower, watch=lambda count, lam: None
     answers, ends = ranges(problem, top, lam_min, eps, solve_at, watch=watch)
     if not answers:
         raise ArithmeticError(
-            f"rounding errors leave a relative gap above {eps:.1e} at lam_max, {top:.6g}; a "
-            "larger eps is needed."
+            f"rounding errors leave a relative gap above {eps:.1e} at lam_max, {top:.6g}. "
+            "Pass a larger eps."
         )
     return RangePath(problem, answers, ends, eps, lam_min, follower)

@@ -89,8 +89,8 @@ class SpectralPath(SolutionPath):
         """
         if self.spectrum.right.shape[1] > 1:
             raise ArgumentError(
-                f"this path has scores of {self.spectrum.right.shape[1]} columns for an item",
-                "one column for a validation curve",
+                f"path has {self.spectrum.right.shape[1]} columns of scores",
+                "a path with one column of scores for a validation curve",
             )
         learns = bool(
             self.spectrum.values.any()

@@ -85,5 +85,5 @@ def tick_names(names, count, what):
     if isinstance(names, (str, bytes)) or not hasattr(names, "__len__"):
         raise ArgumentError(f"names is {a_type(names)}", accepted)
     if len(names) != count:
-        raise ArgumentError(f"names has {len(names)} entries", accepted)
+        raise ArgumentError(f"names has length {len(names)}", accepted)
     return [plain(name) for name in names]

@@ -58,7 +58,8 @@ def _panels(axes, count):
     if axes is not None:
         if (axes := np.array([as_axes(ax) for ax in np.ravel(axes)])).size != count:
             raise ArgumentError(
-                f"axes has {axes.size} Axes for {count} lambdas", f"{count}, one for each lambda"
+                f"axes has {axes.size} Axes for {count} lambdas",
+                f"{count} Axes, one for each lambda",
             )
         return axes
     plt = import_matplotlib()

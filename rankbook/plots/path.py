@@ -47,7 +47,7 @@ def _as_choice(which, size, what):
             f"one or more integer indices of {what}",
         )
     for bad in chosen[(chosen < 0) | (chosen >= size)]:
-        raise ArgumentError(f"which has {bad}", f"{what} 0 to {size - 1}")
+        raise ArgumentError(f"which has {bad}", f"numbers of {what} from 0 to {size - 1}")
     return chosen
 
 
@@ -224,11 +224,11 @@ def plot_path(
         what = as_choice("what", what, DRAWN)
         about = f"what is {what!r} and path is {a_type(path)} of {a_type(problem)}"
         if what == "margins" and not has_margins:
-            raise ArgumentError(f"{about}, which has no preferences", "'coef'")
+            raise ArgumentError(f"{about}, which has no preferences", "what='coef'")
         if what == "weights" and not problem.has_weights and kind not in ("feature", "component"):
             raise ArgumentError(
                 f"{about}, whose function has no weights of features",
-                "'coef', or 'weights' for a linear kernel",
+                "what='coef', or 'weights' for a linear kernel",
             )
     points = path.breakpoints
     if not points.size and hasattr(path, "scale"):

@@ -140,7 +140,7 @@ def chosen_items(path, items, names, lam):
         which = spread_ranks(as_scores(path, X, lam), SOME_ITEMS)
         X, names = X[which], [names[i] for i in which]
     if not 2 <= X.shape[0] <= MOST_ITEMS:
-        raise ArgumentError(f"items has {X.shape[0]} rows", f"2 to {MOST_ITEMS}")
+        raise ArgumentError(f"items has {X.shape[0]} rows", f"2 to {MOST_ITEMS} rows")
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float), tuple(names)
 
 

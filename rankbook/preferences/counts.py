@@ -26,7 +26,7 @@ def win_pairs(wins, items=None):
         wins = as_array("wins", wins)
     if len(wins.shape) != 2 or wins.shape[0] != wins.shape[1]:
         raise ArgumentError(
-            f"wins has shape {wins.shape}", "a square matrix, a row and a column for each item"
+            f"wins has shape {wins.shape}", "a square matrix, with a row and a column for each item"
         )
     n = wins.shape[0]
     names = np.arange(n) if index is None else index.to_numpy()
@@ -39,7 +39,9 @@ def win_pairs(wins, items=None):
     else:
         _, n_items, known = ([], n, None) if items is None else name_rows({}, items)
         if n_items != n:
-            raise ArgumentError(f"items has {n_items} names", f"{n}, one for each row of wins")
+            raise ArgumentError(
+                f"items has {n_items} names", f"{n} names, one for each row of wins"
+            )
     return (better, worse, n_items, weight), dict(items=known)
 
 
@@ -60,7 +62,7 @@ def _named_wins(wins):
     for names, what in ((index, "rows"), (columns, "columns")):
         if names.has_duplicates:
             twice = names[names.duplicated()].tolist()[0]
-            raise ArgumentError(f"wins has two {what} named {twice!r}", "a name for each item")
+            raise ArgumentError(f"wins has two {what} named {twice!r}", "different names")
     for names, others, what in ((index, columns, "column"), (columns, index, "row")):
         if lacking := [name for name in names.tolist() if name not in others]:
             raise ArgumentError(
@@ -98,7 +100,11 @@ def _entries(wins, names):
         k, l, v = names[i[wrong[0]]], names[j[wrong[0]]], value[wrong[0]]
         raise ArgumentError(
             f"wins is {v:g} for {k!r} against {'itself' if k == l else repr(l)}",
-            "0, or no number, on the diagonal" if k == l else "numbers of wins, 0 or more",
+            (
+                "0, or no number, on the diagonal"
+                if k == l
+                else "numbers of wins that are not negative"
+            ),
         )
     if not value.any():
         raise ArgumentError("wins has no positive entry", "at least one win")
@@ -117,7 +123,7 @@ def count_votes(counts, *, first, second, wins_first, wins_second, tie, items, t
     sides = column_of(counts, "first", first, coded=True)
     m = sides.size
     if not m:
-        raise ArgumentError("the table has no row", "at least one row")
+        raise ArgumentError("table has no row", "at least one row")
     columns = dict(first=sides, second=column_of(counts, "second", second, m, coded=True))
     named = dict(wins_first=wins_first, wins_second=wins_second)
     if tie is None and "tie" in column_names(counts):
@@ -136,7 +142,7 @@ def count_votes(counts, *, first, second, wins_first, wins_second, tie, items, t
     if ties == "refuse" and (kind == 2).any():
         i = int(row[np.argmax(kind == 2)])
         raise ArgumentError(
-            f"ties is 'refuse', and row {i} has the number of ties {number[i, 2]:g}",
+            f"ties is 'refuse', and row {i} has {number[i, 2]:g} ties",
             "ties='drop', or ties='half' for half a win of each side",
         )
     ends = dict(first=votes["first"][row], second=votes["second"][row])

@@ -58,7 +58,7 @@ def numbered_votes(columns, rows, points=None, weight=None, margin=None, feature
     """
     m = next(iter(columns.values())).size
     if not m:
-        raise ArgumentError("the table has no row", "at least one row")
+        raise ArgumentError("table has no row", "at least one row")
     (first, second), n_items, names = name_rows(columns, **rows)
     same = np.flatnonzero(first == second)
     if same.size:
@@ -165,7 +165,7 @@ def ids_of_preferences(argument, ids, prefs, advice=""):
         less = f", or ({votes},), of each vote" if votes < m else ""
         raise ArgumentError(
             f"{argument} has shape {shape}",
-            f"shape ({m},), the group of each preference{less}",
+            f"an array of shape ({m},), the group of each preference{less}",
             advice,
         )
     found, number = as_ids(argument, ids, shape[0])
@@ -265,7 +265,7 @@ def pairs_between(pairs, rows, argument, of):
         raise ArgumentError(
             f"{argument} has a tie in row {int(tie.argmax())}",
             "rows with a winner",
-            f"rb.Preferences.from_pairs(pairs, ties='half', items={of}.index) takes ties.",
+            f"To read ties, use rb.Preferences.from_pairs(pairs, ties='half', items={of}.index).",
         )
     are_numbers = all(column.dtype.kind == "i" for column in columns)
     index = index_of(rows)
@@ -312,7 +312,7 @@ def match_votes(  # noqa: PLR0913 -- a column each
     sides = column_of(matches, "home", home, coded=True)
     m = sides.size
     if not m:
-        raise ArgumentError("the table has no row", "at least one row")
+        raise ArgumentError("table has no row", "at least one row")
     columns = dict(home=sides, away=column_of(matches, "away", away, m, coded=True))
     tie = tie_column(matches, tie, m)
     names = [name if isinstance(name, str) else None for name in (home, away)]
@@ -366,7 +366,7 @@ def _table_rows(table, columns, items, n_items):
         )
     item = column_of(table, "item", columns["item"])
     if not item.size:
-        raise ArgumentError("the table has no row", "at least one row")
+        raise ArgumentError("table has no row", "at least one row")
     ids = as_names("ranking", column_of(table, "ranking", columns["ranking"], item.size))
     from pandas import factorize
 
@@ -463,7 +463,7 @@ def read_log(log, item):
         raise ArgumentError(f"log is {a_type(log)}", "a data frame, or a dict of columns")
     name = column_of(log, "item", item)
     if not name.size:
-        raise ArgumentError("the table has no row", "at least one row")
+        raise ArgumentError("table has no row", "at least one row")
     return name
 
 
@@ -474,8 +474,10 @@ def as_propensity(column):
     if wrong.size:
         raise ArgumentError(
             f"propensity is {p[wrong[0]]:g} in row {wrong[0]}",
-            "a probability of examination, above 0 and at most 1",
-            "Pass p and not 1 / p, and divide estimates by the largest." if p[wrong[0]] > 1 else "",
+            "a probability of examination above 0 and up to 1",
+            "If it is 1 / p, pass p; if it is an estimate, divide it by the largest one."
+            if p[wrong[0]] > 1
+            else "",
         )
     return p
 
@@ -498,8 +500,8 @@ def note_shared_names(log, name, rows):
             warn(
                 Assumption(
                     f"item {name[row : row + 1].tolist()[0]!r} occurs with several values of the "
-                    f"column {column!r} and is read as one item; query={column!r} makes an item "
-                    "of each pair of query and item."
+                    f"column {column!r} and is read as one item. Pass query={column!r} to make an "
+                    "item of each pair of query and item."
                 )
             )
 

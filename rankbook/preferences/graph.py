@@ -378,7 +378,8 @@ class Preferences(Target):
         )
         if better.size != worse.size:
             raise ArgumentError(
-                f"better has {better.size} entries and worse has {worse.size}", "equal lengths"
+                f"better has {better.size} entries and worse has {worse.size}",
+                "arrays of equal length",
             )
         loop = np.flatnonzero(better == worse)
         if loop.size:
@@ -534,7 +535,7 @@ class Preferences(Target):
         event = flags_of("event", np.atleast_1d(as_array("event", event)), coded)
         if event.size != time.size:
             raise ArgumentError(
-                f"time has {time.size} entries and event has {event.size}", "equal lengths"
+                f"time has {time.size} entries and event has {event.size}", "arrays of equal length"
             )
         level = 2 * np.unique(time, return_inverse=True)[1] + ~event
         target = np.empty(time.size, dtype=[("event", bool), ("time", np.float64)])
@@ -1289,7 +1290,7 @@ class Preferences(Target):
         """
         if self.levels is None:
             raise ArgumentError(
-                f"query_weight is given and the graph is of {self.graph}, which know no queries",
+                f"query_weight is given, and a graph of {self.graph} has no queries",
                 "a graph of scores",
             )
         weight = asked_totals(weight, self.n_queries)
@@ -1301,8 +1302,8 @@ class Preferences(Target):
             lost = counts & ~((total >= np.finfo(float).tiny) & (total < np.inf))
             if lost.any():
                 raise ArgumentError(
-                    f"the weights of preferences in a query sum to {total[lost][0]:g}",
-                    "weights of items of moderate size, as products of others vanish or overflow",
+                    f"weights of preferences in a query sum to {total[lost][0]:g}",
+                    "item weights of moderate size, because products of others vanish or overflow",
                 )
         factor = np.divide(weight, total, out=np.ones(total.size), where=total > 0)
         if self._has_single_weights:
@@ -1431,7 +1432,8 @@ def of_rows(given, rows, argument, of):
     n = np.shape(rows)[0]
     if given.n_items != n:
         raise ArgumentError(
-            f"{argument} is between {given.n_items} items and {of} has {n} rows", "equal numbers"
+            f"{argument} is between {given.n_items} items, and {of} has {n} rows",
+            f"preferences between {n} items",
         )
     index = None if given.items is None else index_of(rows)
     if index is not None and not is_numbered(index):

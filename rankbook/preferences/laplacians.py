@@ -244,7 +244,8 @@ class WeightedGraph:
         W = csr_array(W, dtype=np.float64) if hasattr(W, "tocsr") else as_numbers("graph", W)
         if W.shape != (n, n):
             raise ArgumentError(
-                f"graph has shape {W.shape}", f"({n}, {n}), a weight for each pair of items"
+                f"graph has shape {W.shape}",
+                f"a matrix of shape ({n}, {n}), with a weight for each pair of items",
             )
         W = csr_array(W)
         if W.nnz and not np.isfinite(W.data).all():

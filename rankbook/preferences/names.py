@@ -46,9 +46,10 @@ def column_of(table, argument, name, m=None, coded=False):
         known = column_names(table) if isinstance(name, list | tuple) else ()
         if known and name and all(isinstance(each, str) and each in known for each in name):
             raise ArgumentError(
-                f"{argument} is {name!r}, which are names of columns",
-                "one of them, or an array with an entry for each row",
-                "Join columns of text first, as table['query'] + '/' + table['document'].",
+                f"{argument} is {name!r}, which names several columns",
+                "one column, or an array with an entry for each row",
+                "To join columns of text, pass for example table['query'] + '/' + "
+                "table['document'].",
             )
         _require_rows(table, argument, name)
         column = convert(argument, name)
@@ -59,14 +60,14 @@ def column_of(table, argument, name, m=None, coded=False):
             raise ArgumentError(
                 f"{argument} is {name!r}, and the table has "
                 f"{f'the columns {shown}' if known else 'no named columns'}",
-                "one of its columns, or an array with an entry for each row",
+                "the name of a column, or an array with an entry for each row",
             )
         _require_rows(table, argument, table[name])
         column = convert(argument, table[name])
     if column.ndim != 1 or m not in (None, column.size):
         raise ArgumentError(
             f"{argument} has shape {column.shape}",
-            f"shape ({'m' if m is None else m},), an entry for each row",
+            f"an array of shape ({'m' if m is None else m},), with an entry for each row",
         )
     return column
 
@@ -174,7 +175,9 @@ def features_of(table, value, m):
     value = as_array("pair_features", value)
     value = as_matrix("pair_features", value[:, None] if value.ndim == 1 else value)
     if len(value) != m:
-        raise ArgumentError(f"pair_features has {len(value)} rows", f"{m}, one for each pair")
+        raise ArgumentError(
+            f"pair_features has length {len(value)}", f"{m} rows, one for each pair"
+        )
     return value
 
 
@@ -372,7 +375,7 @@ def name_rows(columns, items=None, n_items=None, *, table=False, by_row=True):
     unit = "row" if by_row else "place"
     if n_items is not None:
         if items is not None and not (isinstance(items, str) and items == "rows"):
-            raise ArgumentError("items and n_items are both given", "one of them")
+            raise ArgumentError("items and n_items are both given", "only one of them")
         n_items, items = as_count("n_items", n_items, 1, MAX_ITEMS), "rows"
     if items is not None and not isinstance(items, str):
         return _looked_up(columns, _as_index(items), unit)
@@ -430,8 +433,7 @@ def _row_numbers(columns, n_items, unit, sure):
             raise ArgumentError(
                 f"{argument} is {names[i]!r} in {unit} {i}, and "
                 + ("items is 'rows'" if n_items is None else f"n_items is {n_items}"),
-                "row numbers",
-                "Pass items= with the names of the rows, or neither.",
+                "row numbers, or items= with the names of the rows",
             )
         columns = columns | {argument: np.array([int(text) for text in texts])}
     high = MAX_ITEMS if n_items is None else n_items
@@ -441,7 +443,9 @@ def _row_numbers(columns, n_items, unit, sure):
             ways = "" if sure else "If they are names, pass items='names'."
             raise ArgumentError(
                 f"{argument} is {rows[bad[0]]} in {unit} {bad[0]}",
-                "row numbers of items, 0 or more" if n_items is None else f"items 0 to {high - 1}",
+                "row numbers of items, 0 or more"
+                if n_items is None
+                else f"item numbers from 0 to {high - 1}",
                 ways,
             )
     largest = max((int(rows.max()) for rows in columns.values() if rows.size), default=-1)
@@ -511,7 +515,7 @@ def _looked_up(columns, items, unit):
             raise ArgumentError(
                 f"{argument} is {name!r} in {unit} {unknown[0]}, which is not among the "
                 f"{len(index)} items{hint}",
-                "names of items",
+                "the name of an item",
             )
     return rows, len(index), None if numbered else tuple(items.tolist())
 
@@ -546,5 +550,5 @@ def refuse_twice(argument, values, shown, number, whole, ids):
         raise ArgumentError(
             f"{argument} is {shown[first : first + 1].tolist()[0]!r} in the rows {first} and "
             f"{second} of {whole} {ids[first : first + 1].tolist()[0]!r}",
-            f"each {argument} once in a {whole}",
+            f"each {argument} only once in a {whole}",
         )

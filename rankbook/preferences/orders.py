@@ -97,7 +97,7 @@ class Orders(Tabled, Target):
 
     def __init__(self) -> None:
         raise TypeError(
-            "Orders takes no arguments; call rb.Orders.from_rankings, from_survival or "
+            "Orders takes no arguments. Call rb.Orders.from_rankings, from_survival or "
             "from_preferences."
         )
 
@@ -307,7 +307,6 @@ class Orders(Tabled, Target):
             raise ArgumentError(
                 f"entry is {entry[late[0]]:g} in row {late[0]}, where time is "
                 f"{life['time'][late[0]]:g}",
-                "an entry before the time",
                 "Leave out rows without a time at risk.",
             )
         times, rank = np.unique(life["time"], return_inverse=True)
@@ -352,7 +351,7 @@ class Orders(Tabled, Target):
                 if isinstance(prefs, Target)
                 else f"prefs is {a_type(prefs)}",
                 "rb.Orders.from_rankings, or Preferences of all pairs of scores or survival times",
-                "Pairs are orders of two: loss='logistic' takes them.",
+                "Pairs are orders of two items, and loss='logistic' learns from them.",
             )
         lowest_first = prefs.survival is not None
         chosen, risk = both_weights(prefs)[::-1] if lowest_first else both_weights(prefs)
@@ -536,7 +535,7 @@ class Orders(Tabled, Target):
         (6, 0.167)
         """
         if not self.item.size:
-            raise ArgumentError("orders have no place", "at least one")
+            raise ArgumentError("orders have no place", "at least one item in an order")
         if self.entry is not None:
             return self._listed_pairs()
         weights = self.choice_weight, self.risk_weight

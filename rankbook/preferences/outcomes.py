@@ -191,7 +191,9 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
         raise ArgumentError(f"results is {results!r}", f"{', '.join(map(repr, RESULTS))} or a dict")
     if _are_two(matches, result, sides[0].size):
         if results not in (None, "difference"):
-            raise ArgumentError(f"results is {results!r} and result is two columns", "None")
+            raise ArgumentError(
+                f"results is {results!r} and result is two columns", "Omit results."
+            )
         goals = [
             as_vector(f"result[{i}]", column_of(matches, f"result[{i}]", name), sides[0].size)
             for i, name in enumerate(result)
@@ -201,7 +203,9 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
     column = column_of(matches, "result", result, sides[0].size, coded=True)
     if isinstance(results, dict) and "" in results:
         if results[""] != "tie":
-            raise ArgumentError(f"results has the empty cell as {results['']!r}", "'tie'")
+            raise ArgumentError(
+                f"results has the empty cell as {results['']!r}", "'tie' for the empty cell"
+            )
         code, values = codes_of(column)
         empty = np.array([*(_cell(value) is None for value in values), True])[code]
         results, tie = (

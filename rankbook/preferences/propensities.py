@@ -23,8 +23,7 @@ def _refuse_apart(clicks, shown, ranks):
         rank = ranks[np.argmax(label != label[0])]
         raise ArgumentError(
             f"log does not determine the propensity of rank {rank:g} relative to rank {ranks[0]:g}",
-            "items that were shown at several ranks and clicked at each",
-            "Pass more sessions or sessions of another ranker, or leave out ranks with few clicks.",
+            "more sessions or sessions of another ranker, or leave out ranks with few clicks",
         )
 
 
@@ -121,7 +120,7 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
     ranks, at = np.unique(place, return_inverse=True)
     if ranks.size == 1:
         raise ArgumentError(
-            f"rank is {ranks[0]:g} in every row", "items that were shown at several ranks"
+            f"rank is {ranks[0]:g} in every row", "a log in which items were shown at several ranks"
         )
     require_memory(
         64 * ranks.size**2,

@@ -410,7 +410,7 @@ def level_table(y, weights):
     if scores.size > MOST_LEVELS:
         raise ArgumentError(
             f"level_weight is given and y has {scores.size} different scores",
-            f"at most {MOST_LEVELS} with level_weight",
+            f"y with at most {MOST_LEVELS} different scores",
         )
     place = {score: i for i, score in enumerate(scores.tolist())}
     table = np.ones((scores.size, scores.size))
@@ -690,7 +690,8 @@ def refuse_extreme_weights(argument, prefs):
     if not 0 < total <= LARGEST:
         raise ArgumentError(
             f"{argument} has weights of preferences that sum to {total:g}",
-            f"a sum above 0 and up to {LARGEST:g}, since squares of larger ones overflow",
+            f"weights with a sum above 0 and up to {LARGEST:g}, because squares of larger "
+            "sums overflow",
         )
 
 

@@ -360,7 +360,7 @@ class Solution(Tabled, SetOnce):
             if lam == 0:
                 raise ArgumentError(
                     "coef is None at lam = 0, where the multipliers do not determine it",
-                    "an array coef",
+                    "coef as an array",
                 )
             coef = problem.penalty.implied_coef(problem, lam, self.dual)
         coef = _as_answer("coef", coef, problem.coef_shape)
@@ -415,8 +415,8 @@ class Solution(Tabled, SetOnce):
 
         message = (
             f"the solver {self.solver!r} reached a relative gap of "
-            f"{self.certificate.relative_gap:.1e} at lam = {self.lam:.6g}; "
-            f"its tolerance is {tol:g}."
+            f"{self.certificate.relative_gap:.1e} at lam = {self.lam:.6g}, "
+            f"above its tolerance of {tol:g}."
         )
         message = " ".join(filter(None, (message, self.info.get("advice"), more)))
         warn(message, ConvergenceWarning)
@@ -460,7 +460,8 @@ class Solution(Tabled, SetOnce):
         )
         if first.size != second.size:
             raise ArgumentError(
-                f"first has {first.size} entries and second has {second.size}", "equal lengths"
+                f"first has {first.size} entries and second has {second.size}",
+                "arrays of equal length",
             )
         if not np.isfinite(radius):
             return np.zeros(first.size, dtype=bool)
@@ -498,9 +499,10 @@ def _as_answer(name, value, shape):
         return None
     value = np.array(as_numbers(name, value))
     if value.shape != shape or not np.isfinite(value).all():
-        accepted = "None" if shape is None else f"shape {shape} with finite entries"
+        accepted = f"an array of shape {shape} with finite entries"
         raise ArgumentError(
-            f"{name} has shape {value.shape} and {np.isnan(value).sum()} NaN", accepted
+            f"{name} has shape {value.shape} and {np.isnan(value).sum()} NaN",
+            f"Omit {name} for this problem." if shape is None else accepted,
         )
     return as_read_only(value)
 
@@ -510,7 +512,7 @@ def refuse_extended(problem, advice):
     """Raise an ArgumentError if the rows of a problem are the extended items of an estimator."""
     if getattr(problem, "extended_from", None) is not None:
         raise ArgumentError(
-            "solution is of preferences with pair features, and its rows are items with features",
+            "solution is of preferences with pair features, and its rows are extended items",
             "a solution without pair features",
             advice,
         )

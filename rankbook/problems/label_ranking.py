@@ -69,7 +69,9 @@ def as_label_scores(y):
         ends = np.nanmax(y, axis=1, initial=-np.inf), np.nanmin(y, axis=1, initial=np.inf)
     highest, lowest = ends
     if np.all(highest <= lowest):
-        raise ArgumentError("y has no two different scores in any row", "at least one difference")
+        raise ArgumentError(
+            "y has no two different scores in any row", "two different scores in at least one row"
+        )
     return y
 
 
@@ -131,7 +133,8 @@ def as_label_kernel(label_kernel, k):
     if isinstance(label_kernel, LabelFeatures):
         if label_kernel.features.shape[0] != k:
             raise ArgumentError(
-                f"labels has {label_kernel.features.shape[0]} rows and y has {k} columns", "as many"
+                f"labels has {label_kernel.features.shape[0]} rows and y has {k} columns",
+                "one row for each column of y",
             )
         return label_kernel
     if isinstance(label_kernel, str) and label_kernel == "identity":
@@ -143,7 +146,8 @@ def as_label_kernel(label_kernel, k):
     L = as_matrix("label_kernel", label_kernel)
     if L.shape != (k, k):
         raise ArgumentError(
-            f"label_kernel has shape {L.shape} and y has {k} columns", f"({k}, {k})"
+            f"label_kernel has shape {L.shape} and y has {k} columns",
+            f"a matrix of shape ({k}, {k})",
         )
     return own(check_gram(L, "label_kernel"))
 
@@ -186,7 +190,9 @@ class LabelMap:
         X = as_items("X", X) if may_be_sparse else as_matrix("X", X)
         Y, n = as_label_scores(y), X.shape[0]
         if n != Y.shape[0]:
-            raise ArgumentError(f"y has {Y.shape[0]} rows and X has {n}", "equal numbers")
+            raise ArgumentError(
+                f"y has {Y.shape[0]} rows and X has {n}", "one row for each row of X"
+            )
         refuse_huge("X", X)
         require_square(X, kernel)
         self.objects = own(X) if isinstance(X, np.ndarray) else own_rows(X.astype(np.float64))

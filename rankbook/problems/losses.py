@@ -192,7 +192,7 @@ class Loss:
         Returns P'a (n,), the dual objective without its norm, and the box and complementarity
         violations at scores f (n,).
         """
-        raise ArgumentError(f"dual is {a_type(dual)}", f"None for loss={self.name!r}")
+        raise ArgumentError(f"dual is {a_type(dual)}", f"Omit dual for loss={self.name!r}.")
 
     def bound(self, problem, lam, f, sums, dual=None, norm=None):
         """The best :class:`DualScaling`, its box and its complementarity violation.
@@ -920,7 +920,7 @@ def count_coef(problem):
     if not problem.is_factored:
         raise ArgumentError(
             f"penalty is {problem.penalty.name!r} and kernel is {problem.kernel.name!r}",
-            "this penalty with kernel='linear' only",
+            "kernel='linear' with this penalty",
         )
     return problem.X.shape[1]
 

@@ -177,7 +177,7 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
         )
     if X.shape[0] != prefs.n_items:
         raise ArgumentError(
-            f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items", "equal numbers"
+            f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items", "one row for each item"
         )
     found = PairItems.of(prefs)
     return found.items(X, Kernel("linear")), found.prefs

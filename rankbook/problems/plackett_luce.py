@@ -153,7 +153,10 @@ class PlackettLuce(Loss):
         """
         orders = target if isinstance(target, Orders) else Orders.from_preferences(target)
         if not len(orders):
-            raise ArgumentError("prefs has no choice among two items or more", "at least one")
+            raise ArgumentError(
+                "prefs has no choice among two items or more",
+                "at least one order of two items or more",
+            )
         refuse_extreme_weights("prefs", orders)
         return orders
 

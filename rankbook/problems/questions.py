@@ -142,9 +142,9 @@ class _Candidates(KernelMap):
     def __init__(self, kernel, X_new):
         if kernel.name == "precomputed":
             raise ArgumentError(
-                "X_new is given and the kernel is precomputed, which does not say how far new "
-                "items are from each other",
-                "None",
+                "X_new is given and kernel is 'precomputed', which does not determine "
+                "distances from new items",
+                "Omit X_new.",
             )
         self.kernel, self.n_items = kernel, X_new.shape[0]
         self.keep_items(X_new)

@@ -53,11 +53,11 @@ def make_graph(graph, qid, n, item_weight=None):
     if graph is None:
         return query_graph(qid, n, item_weight)
     if qid is not None:
-        raise ArgumentError("qid and graph are both given", "one of them")
+        raise ArgumentError("qid and graph are both given", "only one of them")
     if isinstance(graph, str) and graph == "identity":
         return IdentityGraph(n, item_weight)
     if item_weight is not None:
-        raise ArgumentError("item_weight and a graph of weights are both given", "one of them")
+        raise ArgumentError("item_weight and a graph of weights are both given", "only one of them")
     if isinstance(graph, str) or not hasattr(graph, "__len__") and not hasattr(graph, "tocsr"):
         raise ArgumentError(
             f"graph is {graph!r}", "None, 'identity', a matrix of weights or Preferences"
@@ -66,7 +66,9 @@ def make_graph(graph, qid, n, item_weight=None):
         return WeightedGraph(graph, n)
     refuse_pair_features(graph, "graph")
     if graph.n_items != n:
-        raise ArgumentError(f"graph has {graph.n_items} items and X has {n} rows", "equal numbers")
+        raise ArgumentError(
+            f"graph has {graph.n_items} items and X has {n} rows", f"a graph of {n} items"
+        )
     if graph.is_product:
         return PreferenceGraph(graph)
     from scipy.sparse import csr_array
@@ -138,24 +140,26 @@ def make_target(y, graph, given):
                 "the differences",
             )
         if weighs_nothing(given):
-            raise ArgumentError("graph has no preference of positive weight", "at least one")
+            raise ArgumentError(
+                "graph has no preference of positive weight", "at least one such preference"
+            )
         is_counted = isinstance(graph, PreferenceGraph)
         return (UnitTarget if is_counted else MarginTarget)(given, graph), True
     flat = as_array("y", y).ndim == 1
     Y = as_vector("y", y)[:, None] if flat else as_matrix("y", y)
     if len(Y) != graph.n:
-        raise ArgumentError(f"y has {len(Y)} rows and X has {graph.n}", "equal numbers")
+        raise ArgumentError(f"y has {len(Y)} rows and X has {graph.n}", "one row for each item")
     refuse_huge("y", Y[:, 0] if flat else Y)
     if graph.is_level(Y):
         raise ArgumentError(
             "y has no two different scores that are compared: all are equal in every query",
-            "at least one difference",
+            "two different scores in at least one query",
         )
     alone = int((graph.sizes == 1).sum()) if hasattr(graph, "sizes") else 0
     if alone:
         warn(
-            f"{alone} of {graph.sizes.size} queries have a single item; "
-            "it is compared with nothing and counts for nothing."
+            f"{alone} of {graph.sizes.size} queries have a single item, "
+            "which is compared with nothing and does not count."
         )
     return LabelTarget(Y, graph), flat
 

@@ -199,17 +199,19 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
     refuse_huge("X", X)
     refuse_huge("y", Y[:, 0] if flat else Y)
     if len(Y) != X.shape[0]:
-        raise ArgumentError(f"y has {len(Y)} rows and X has {X.shape[0]}", "equal numbers")
+        raise ArgumentError(
+            f"y has {len(Y)} rows and X has {X.shape[0]}", "one row for each row of X"
+        )
     if statistics.basis is not None and X.shape[1] != statistics.basis.shape[1]:
         raise ArgumentError(
-            f"X has {X.shape[1]} columns", f"{statistics.basis.shape[1]}, as in the basis"
+            f"X has {X.shape[1]} columns", f"{statistics.basis.shape[1]} columns, as in the basis"
         )
     Z = X if statistics.basis is None else basis_rows(statistics, X)
     products, p = statistics.products, statistics.n_features
     if products is not None and (Z.shape[1] != p or Y.shape[1] != len(products) - p):
         raise ArgumentError(
             f"X and y have {Z.shape[1]} and {Y.shape[1]} columns",
-            f"{p} and {len(products) - p}, as before",
+            f"{p} and {len(products) - p} columns, as before",
         )
     if not isinstance(Z, np.ndarray):
         require_memory(
@@ -223,7 +225,8 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
     check_ids(statistics, ids, sign)
     if sign < 0 and len(Y) > statistics.n_items:
         raise ArgumentError(
-            f"X has {len(Y)} items to remove", f"at most the {statistics.n_items} that are in"
+            f"X has {len(Y)} items to remove",
+            f"at most the {statistics.n_items} items that were added",
         )
     if statistics.graph is None:  # equal scores minus the first score are exactly 0
         Y = Y - Y[queries.first[queries.query]]
@@ -299,7 +302,7 @@ def merge_statistics(first: RankingStatistics, *others: RankingStatistics) -> Ra
             raise ArgumentError(
                 f"statistics have products of shape {one.products.shape} and "
                 f"{total.products.shape}",
-                "equal shapes",
+                "statistics of the same shape",
             )
         check_ids(total, one.seen, 1)
         counts = one.n_items, one.n_queries, one.n_pairs
@@ -324,7 +327,7 @@ class StatisticsProblem:
     def __init__(self, statistics):
         require_kind("statistics", statistics, RankingStatistics)
         if statistics.products is None:
-            raise ArgumentError("the statistics have no items", "at least one block")
+            raise ArgumentError("statistics have no items", "Add at least one block.")
         p = statistics.n_features
         self.kernel, self.basis = statistics.kernel, statistics.basis
         self.basis_factor, self.is_flat = statistics.factor, statistics.is_flat

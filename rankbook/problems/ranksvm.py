@@ -150,14 +150,16 @@ class RankSVMProblem(Tabled, KernelMap):
         self.penalty, self.loss = as_penalty(penalty), as_loss(loss)
         if signs is not None and self.kernel.name != "linear":
             raise ArgumentError(
-                f"signs is given and kernel is {self.kernel.name!r}", "None, or kernel='linear'"
+                f"signs is given and kernel is {self.kernel.name!r}",
+                "Omit signs, or pass kernel='linear'.",
             )
         X = self.read_items("X", X)
         refuse_pair_features(prefs)
         prefs = self.loss.read_target(prefs)
         if X.shape[0] != prefs.n_items:
             raise ArgumentError(
-                f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items", "equal numbers"
+                f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items",
+                "one row for each item",
             )
         sparse, name = self.penalty.coef_is_weights, self.penalty.name
         if sparse and (takes := self.penalty.takes(self.loss)) is not True:
@@ -338,7 +340,9 @@ class RankSVMProblem(Tabled, KernelMap):
         if not (dual is None or hasattr(dual, "multipliers")):
             dual = np.asarray(dual)
             if dual.shape != self.dual_shape:
-                raise ArgumentError(f"dual has shape {dual.shape}", f"shape {self.dual_shape}")
+                raise ArgumentError(
+                    f"dual has shape {dual.shape}", f"an array of shape {self.dual_shape}"
+                )
         return self.penalty.certificate(self, lam, self.position(coef, weights), dual)
 
 

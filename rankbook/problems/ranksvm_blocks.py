@@ -51,7 +51,7 @@ def block_loss(block, query_weight=None, loss=Hinge()):
         raise ArgumentError(
             f"{block.name} has items that weigh 0 as worse items only",
             "positive weights with the loss 'plackett-luce'",
-            "For Cox's model pass y as a structured array of events and times.",
+            "For Cox's model, pass y as a structured array of events and times.",
         )
     prefs = block.preferences()
     m = len(prefs)
@@ -298,7 +298,7 @@ class BlockRankSVMProblem(RankSVMProblem):
             raise ArgumentError(
                 "blocks have no preference of positive weight: all scores are equal in every "
                 "query, or their items weigh 0",
-                "at least one",
+                "at least one preference of positive weight",
             )
         self.prefs = BlockPreferences(self.n_items, self.n_preferences)
         self.n_coef = count_coef(self)
@@ -372,7 +372,7 @@ class BlockRankSVMProblem(RankSVMProblem):
     def coefficients(self, w: np.ndarray) -> np.ndarray:
         """Raise a ValueError, because a solution on blocks has weights and no coefficients."""
         raise ArgumentError(
-            "coef of a solution on blocks would have an entry for each item", "its weights"
+            "coef of a solution on blocks would have an entry for each item", "Use its weights."
         )
 
 

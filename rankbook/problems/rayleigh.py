@@ -74,8 +74,8 @@ def marked_items(y, unlabelled, separate):
             return missing
         raise ArgumentError(
             "y holds -1 and 1 only, where -1 can mean a worse item or an unlabelled one",
-            "unlabelled=False if all items are labelled; with marks for "
-            "unlabelled items, the labels 0 and 1",
+            "unlabelled=False if all items are labelled, and otherwise the labels 0 and 1 with "
+            "marks for unlabelled items",
         )
     is_number = isinstance(unlabelled, int | float | np.number) and not (
         isinstance(unlabelled, bool) or abs(unlabelled) > 2**53
@@ -111,7 +111,9 @@ def check_labels(y, n, unlabelled=None, separate=False):
     if y.dtype.kind not in "biuf":
         raise ArgumentError(f"y has dtype {y.dtype}", "numbers, 0 and 1 or -1 and 1")
     if y.shape != (n,):
-        raise ArgumentError(f"y has shape {y.shape}", f"shape ({n},), a label for each row of X")
+        raise ArgumentError(
+            f"y has shape {y.shape}", f"an array of shape ({n},), with a label for each row of X"
+        )
     y = y.astype(np.float64)
     mark = marked_items(y, unlabelled, separate)
     worse = 0 if (y[~mark] == 0).any() else -1
@@ -260,7 +262,7 @@ class RayleighProblem(Tabled, KernelMap):
             if more.shape[1] != items.shape[1]:
                 raise ArgumentError(
                     f"X_unlabelled has {more.shape[1]} columns and X has {items.shape[1]}",
-                    "equal numbers",
+                    f"{items.shape[1]} columns",
                 )
             items = np.concatenate([items, more])
             signs = np.r_[signs, np.zeros(len(more), dtype=np.int8)]

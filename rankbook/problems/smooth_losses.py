@@ -220,14 +220,14 @@ def check_values(rule, method, x):
         if type(found) is np.ndarray:
             kind = f"{found.dtype} of shape {found.shape}"
         raise ArgumentError(
-            f"{says} that is {kind} for an array of shape {x.shape}", "an array of that shape"
+            f"{says} that is {kind} for an array of shape {x.shape}",
+            "Return an array of that shape.",
         )
     if not np.isfinite(found).all():
         i = int(np.flatnonzero(~np.isfinite(found))[0])
         raise ArgumentError(
             f"{says} that is {found[i]} at {x[i]:.6g}",
-            "a finite number",
-            "All scores are 0 here.",
+            "Return a finite number.",
         )
     return found
 
@@ -308,7 +308,8 @@ class SmoothPairLoss(Loss):
                 raise ArgumentError(f"loss {name!r} has the strip {strip!r}", "two numbers > 0")
             if not callable(getattr(self.rule, "second_derivative", None)):
                 raise ArgumentError(
-                    f"loss {name!r} has a strip and no method second_derivative", "both or neither"
+                    f"loss {name!r} has a strip and no method second_derivative",
+                    "Define both or neither.",
                 )
 
     @property

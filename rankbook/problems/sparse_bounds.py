@@ -272,7 +272,9 @@ def refuse_multipliers(problem, dual):
     """Raise an ArgumentError for multipliers, which a sparse smooth problem does not take."""
     if dual is not None:
         loss, penalty = problem.loss.name, problem.penalty.name
-        raise ArgumentError("dual is given", f"None for loss={loss!r} and penalty={penalty!r}")
+        raise ArgumentError(
+            "dual is given", f"Omit dual for loss={loss!r} and penalty={penalty!r}."
+        )
 
 
 def zero_strength(problem):

@@ -535,9 +535,7 @@ def _search(problem, w, lam, near, still):
         rate = min(1.0, moved / last) if step > 1 else 1.0  # convergence is at least linear
         if moved * rate <= still:
             return w, new, used, found, step
-    raise ArithmeticError(
-        f"the scores have not converged in {STEPS} steps; a larger lam is needed."
-    )
+    raise ArithmeticError(f"the scores have not converged in {STEPS} steps. Pass a larger lam.")
 
 
 # %% ../../nbs/problems/votes.ipynb #vo20
@@ -711,4 +709,4 @@ def refit(problem, lam, phi, w):
         w = at
         if np.abs(move).max() <= 1e-7:
             return w
-    raise ArithmeticError(f"a refit has not converged in {STEPS} steps; a larger lam is needed.")
+    raise ArithmeticError(f"a refit has not converged in {STEPS} steps. Pass a larger lam.")

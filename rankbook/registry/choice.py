@@ -1008,7 +1008,7 @@ def quickest(problem, lam, allow_plugins, make):
         raise OutOfMemory(
             f"the solver {small.solver!r} needs {small.nbytes:,} bytes "
             f"({small.nbytes / 2**30:.1f} GiB) and about {duration(small.seconds)}, and "
-            f"{room / 2**30:.1f} GiB are available; use {advice_for(problem)}."
+            f"{room / 2**30:.1f} GiB are available. Use {advice_for(problem)}."
         )
     refuse_absurd(problem, name, least)
     return chosen

@@ -71,9 +71,8 @@ class Record:
         cls = check_class(self.target.load())
         if cls.name not in ("", self.name):
             raise ArgumentError(
-                f"the entry point {self.name!r} leads to {cls.__name__}, whose name is "
-                f"{cls.name!r}",
-                "equal names, or a class without one",
+                f"entry point {self.name!r} leads to {cls.__name__}, whose name is {cls.name!r}",
+                "Give both the same name, or the class none.",
             )
         return cls
 
@@ -148,21 +147,21 @@ def find_record(name):
     if not found and name == "auto":
         raise ArgumentError(
             "solver is 'auto', which stands for a choice that depends on the problem",
-            "the name of a solver here",
+            "the name of a solver",
         )
     if not found:
         error = unknown_name("solver", name, {r.name for r in installed} | set(AT_RUN_TIME))
         if multiprocessing.parent_process() is not None:
             error.add_note(
                 "this is a worker process: a solver registered at run time is known only to the "
-                "process that registered it; pass its class to workers, or install it."
+                "process that registered it. Pass its class to workers, or install it."
             )
         raise error
     if len(found) > 1:
         origins = " and ".join(r.origin for r in found)
         raise ValueError(
-            f"solver is {name!r}, which {origins} both provide; "
-            "uninstall one, or register the one you mean with replace=True."
+            f"solver is {name!r}, which {origins} both provide. "
+            "Uninstall one, or register the one you mean with replace=True."
         )
     return found[0]
 
@@ -232,7 +231,9 @@ def unregister_solver(name: str) -> None:
     >>> rb.unregister_solver("mine")
     """
     if AT_RUN_TIME.pop(name, None) is None:
-        raise unknown_name("name", name, AT_RUN_TIME or ["(no solver was registered at run time)"])
+        if not AT_RUN_TIME:
+            raise ArgumentError(f"name is {name!r}", "Register a solver first.")
+        raise unknown_name("name", name, AT_RUN_TIME)
 
 
 # %% ../../nbs/registry/plugins.ipynb #pl016
@@ -350,8 +351,8 @@ def made_solver(solver, options, progress=False):
     elif options:
         kind = check_class(type(solver), solver)
         raise ValueError(
-            f"options {sorted(options)} came with an instance of {kind.__name__}; "
-            "set them where it is made."
+            f"options {sorted(options)} came with an instance of {kind.__name__}. "
+            "Set them where it is made."
         )
     kind = check_class(type(solver), solver)
     check_attributes(kind, {name: vars(solver)[name] for name in vars(solver).keys() & RULES})

@@ -208,7 +208,7 @@ def solve(
         if type(result) is not Solution or result.problem is not given or result.lam != lam:
             raise ArgumentError(
                 f"solver {label!r} returned {type(result).__name__}",
-                f"a Solution of the given problem at lam = {lam!r}",
+                f"Return a Solution of the given problem at lam = {lam!r}.",
             )
         # the library's own class certifies
         said = f"{label} ({result.solver})" if result.solver else label
@@ -302,13 +302,13 @@ def solve_path(
         if not isinstance(path, SolutionPath) or path.problem is not given:
             raise ArgumentError(
                 f"solver {label!r} returned {type(path).__name__}",
-                "a SolutionPath of the given problem",
+                "Return a SolutionPath of the given problem.",
             )
         for name in KEPT if given is not problem else ():
             if not str(getattr(type(path), name).__module__).startswith("rankbook."):
                 raise TypeError(
                     f"solver {label!r} returned {type(path).__name__}, which has its own method "
-                    f"{name}; define read instead, from which the library makes solutions."
+                    f"{name}. Define read instead, from which the library makes solutions."
                 )
         path.solver, path.problem = label, problem
         path.tol = chosen.tol if path.tol is None else path.tol

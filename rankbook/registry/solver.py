@@ -265,14 +265,17 @@ def check_class(cls, *instance):
     """
     if not (isinstance(cls, type) and issubclass(cls, Solver)):
         raise ArgumentError(
-            f"solver is {text_of((*instance, cls)[0])}", "a class derived from rankbook.Solver"
+            f"solver is {text_of((*instance, cls)[0])}",
+            "a name, or a class derived from rankbook.Solver",
         )
     if cls in CHECKED:
         return cls
     check_attributes(cls, {name: getattr(cls, name) for name in RULES})
     for method in (*METHODS, "can_solve", "can_follow", "cost"):
         if not callable(value := getattr(cls, method, repr)):
-            raise ArgumentError(f"{method} of {cls.__name__} is {text_of(value)}", "a method")
+            raise ArgumentError(
+                f"{method} of {cls.__name__} is {text_of(value)}", "Define a method of this name."
+            )
     has = [repr(method) for method in METHODS if hasattr(cls, method)]
     accepted = " and ".join(has) or "a class with a solve or a path method"
     if not cls.provides:
@@ -375,9 +378,9 @@ def solver_fit(solver, problem, provides, who=""):
         fits = bool(fits) if isinstance(fits, np.bool_) else fits
         if fits is not True and not (isinstance(fits, str) and fits.strip()):
             raise ArgumentError(
-                f"the solver {who or repr(type(solver).__name__)} was asked {question}, and "
+                f"solver {who or repr(type(solver).__name__)} was asked {question}, and "
                 f"answered {text_of(fits)}",
-                "True, or a sentence that says why not",
+                "Return True, or a sentence that says why not.",
             )
     return fits
 
@@ -427,7 +430,7 @@ def check_options(cls, name, options):
     known, takes_any = solver_options(cls)
     unknown = [] if takes_any else [option for option in options if option not in known]
     if unknown and not known:
-        raise TypeError(f"option is {unknown[0]!r}; the solver {name!r} has none.")
+        raise TypeError(f"option is {unknown[0]!r}, and the solver {name!r} has no options.")
     if unknown:
         raise unknown_name(f"option of the solver {name!r}", unknown[0], known)
     for option, default in known.items():

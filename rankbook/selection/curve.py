@@ -98,7 +98,8 @@ class ValidationCurve(Tabled):
             object.__setattr__(self, name, own(getattr(self, name)))
         if self.breaks.size != self.values.size + 1:
             raise ArgumentError(
-                f"breaks has {self.breaks.size} numbers for {self.values.size} values", "one more"
+                f"breaks has {self.breaks.size} numbers for {self.values.size} values",
+                "one more break than values",
             )
 
     def at(self, lam: ArrayLike) -> np.ndarray | np.float64:
@@ -272,16 +273,19 @@ def _validation_target(X_val, known, qid, metric):
         "Pass the two results of rankbook.extend_items(X_val, prefs_val) instead.",
     )
     if isinstance(known, Target) and qid is not None:
-        raise ArgumentError("qid is given", "None, since prefs_val has queries")
+        raise ArgumentError("qid is given", "Omit qid, because prefs_val has queries.")
     if metric in OF_PAIRS:
         if not isinstance(known, Target):
             known = Preferences.from_scores(as_vector("prefs_val", known, p), qid)
         if p != known.n_items:
             raise ArgumentError(
-                f"X_val has {p} rows and prefs_val has {known.n_items} items", "equal numbers"
+                f"X_val has {p} rows and prefs_val has {known.n_items} items",
+                "one row for each item",
             )
         if len(known) == 0 or weighs_nothing(known):
-            raise ArgumentError("prefs_val has no preference of positive weight", "at least one")
+            raise ArgumentError(
+                "prefs_val has no preference of positive weight", "at least one such preference"
+            )
         return known, None
     if isinstance(known, Target):
         if known.scores is None or known.has_pair_weights or known.better_weight is not None:
@@ -296,10 +300,12 @@ def _validation_target(X_val, known, qid, metric):
         raise ArgumentError("X_val has 0 rows", "at least one item")
     if metric == "ndcg" and y.max() > 1000:
         raise ArgumentError(
-            f"prefs_val has {y.max()}", "grades from 0 to 1000, since the gain is 2**y - 1"
+            f"prefs_val has {y.max()}", "grades from 0 to 1000, because the gain is 2**y - 1"
         )
     if qid is not None and metric == "error":
-        raise ArgumentError("qid is given", "None for the error, since one cut serves all items")
+        raise ArgumentError(
+            "qid is given", "Omit qid for the error, because one cut serves all items."
+        )
     return y, query_numbers(qid, y.size)
 
 
@@ -472,7 +478,9 @@ def _auc_curve(crossed, y, query):
         )
     prefs = Preferences.from_scores(y, query)
     if len(prefs) == 0:
-        raise ArgumentError("prefs_val has no query with two different values", "at least one")
+        raise ArgumentError(
+            "prefs_val has no query with two different values", "at least one such query"
+        )
     weight = 1.0 / np.bincount(query[prefs.better])[query[prefs.better]]
     wrong = _disagreement_curve(crossed, prefs, weight)
     return ValidationCurve(wrong.breaks, 1 - wrong.values, wrong.scale, True, wrong.exact, "auc")
@@ -484,7 +492,9 @@ def _ndcg_curve(crossed, y, query, k):
     from .other_measures import ndcg_steps
 
     if y.max() <= 0:
-        raise ArgumentError("prefs_val has no query with a grade above 0", "at least one")
+        raise ArgumentError(
+            "prefs_val has no query with a grade above 0", "at least one such query"
+        )
     prefs = Preferences.from_scores(y, query)
     path, first, lam, *changes, starts = crossed(prefs.better, prefs.worse)
     values = ndcg_steps(y, query, k, prefs.better, prefs.worse, first, *changes, starts)
@@ -501,7 +511,9 @@ def _relevance_curve(crossed, y, query, metric):
 
     relevant = y > 0
     if not relevant.any():
-        raise ArgumentError("prefs_val has no query with a grade above 0", "at least one")
+        raise ArgumentError(
+            "prefs_val has no query with a grade above 0", "at least one such query"
+        )
     better, worse = relevance_pairs(relevant, query)
     path, first, lam, *changes, starts = crossed(better, worse)
     values = relevance_steps(metric, relevant, query, better, worse, first, *changes, starts)
@@ -517,7 +529,7 @@ def _error_curve(crossed, y):
     if values.size != 2:
         raise ArgumentError(
             f"prefs_val has {values.size} different value{'s' * (values.size != 1)}",
-            "two for the error",
+            "two values for the error",
             "For graded y use disagreement or ndcg.",
         )
     good, bad = np.flatnonzero(y == values[1]), np.flatnonzero(y == values[0])
@@ -538,7 +550,7 @@ def curve_metric(metric, k=None, known=METRICS):
     if not isinstance(name, str) or name not in known:
         raise unknown_name("metric", metric, known)
     if k is not None and name != "ndcg":
-        raise ArgumentError(f"k is {k!r}", f"None for {name}")
+        raise ArgumentError(f"k is {k!r}", f"Omit k for {name}.")
     return name, None if k is None else as_count("k", k)
 
 
@@ -658,7 +670,7 @@ def validation_curve(
         if X_val.shape[0] != prefs_val.n_items:
             raise ArgumentError(
                 f"X_val has {X_val.shape[0]} rows and prefs_val has {prefs_val.n_items} items",
-                "equal numbers",
+                "one row for each item",
             )
         if metric not in OF_PAIRS:
             raise ArgumentError(

@@ -28,10 +28,13 @@ def check_setting(leave_out, Y, L):
     as_choice("leave_out", leave_out, LEAVE_OUT)
     (n, k), new_labels = Y.shape, leave_out in ("labels", "both")
     if leave_out in ("objects", "both") and n < 2:
-        raise ArgumentError(f"leave_out is {leave_out!r} and X has {n} sample", "at least 2")
+        raise ArgumentError(
+            f"leave_out is {leave_out!r} and X has {n} sample", "at least 2 samples"
+        )
     if new_labels and k < 3:
         raise ArgumentError(
-            f"leave_out is {leave_out!r} and y has {k} columns", "at least 3, two to learn from"
+            f"leave_out is {leave_out!r} and y has {k} columns",
+            "at least 3 columns, two of them to learn from",
         )
     if new_labels and not (L - np.diag(L.diagonal())).any():
         raise ArgumentError(
@@ -155,10 +158,14 @@ def leave_out_scores(path, leave_out, lams):
             "the path of a LabelRankRLSProblem, which the solver kronecker gives",
         )
     if problem.object_weight is not None:
-        raise ArgumentError("the problem of the path has object_weight", "a problem without it")
+        raise ArgumentError(
+            "path belongs to a problem with object_weight", "a path of a problem without it"
+        )
     L, shape = problem.label_gram, (len(problem.object_root), len(problem.label_gram))
     if problem.n_items < np.prod(shape):
-        raise ArgumentError("the problem of the path has missing scores", "a table without gaps")
+        raise ArgumentError(
+            "path belongs to a problem with missing scores", "a path of a table without gaps"
+        )
     Y, spectrum = problem.table(problem.target.Y[:, 0]), path.spectrum
     check_setting(leave_out, Y, L)
     require_memory(
@@ -334,7 +341,7 @@ def dyadic_values(problem, lams, leave_out, cv="loo", random_state=None, solver=
     Y[problem.pairs] = problem.prefs.scores if hasattr(problem, "prefs") else problem.target.Y[:, 0]
     check_setting(leave_out, Y, problem.label_gram)
     if problem.object_weight is not None:
-        raise ArgumentError("the problem has object_weight", "a problem without it")
+        raise ArgumentError("problem has object_weight", "a problem without it")
     there, group = ~np.isnan(Y), np.repeat(np.arange(len(Y))[:, None], Y.shape[1], axis=1)
     if isinstance(cv, str):
         as_choice("cv", cv, ("loo", "a number of folds"))

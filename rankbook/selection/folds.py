@@ -142,7 +142,6 @@ def make_folds(cv, X, y, query, random_state=None):
                 raise ArgumentError(
                     f"cv leaves fold {f + 1} of {len(folds)} no preference to "
                     f"{what}{'' if query is None else f', of {np.unique(query).size} queries'}",
-                    "two different scores in a query",
                     "Use fewer folds, or a splitter that keeps levels together.",
                 )
     return folds
@@ -167,7 +166,7 @@ def deal_folds(cv, X, y, query, rng=None):
         cv = cv.split(X, y, None if isinstance(cv, PredefinedSplit) else query)
     for f, pair in enumerate(cv):
         if not hasattr(pair, "__len__") or len(pair) != 2:
-            raise ArgumentError(f"cv has fold {f}, {pair!r}", "a pair (training, left out)")
+            raise ArgumentError(f"cv has {pair!r} as fold {f}", "a pair (training, left out)")
         parts = []
         for i, part in enumerate(pair):
             part = as_array(name := f"cv[{f}][{i}]", part)
@@ -175,7 +174,7 @@ def deal_folds(cv, X, y, query, rng=None):
             parts.append(as_index(name, np.flatnonzero(part) if is_mask else part, y.size))
         folds.append(tuple(parts))
     if not folds:
-        raise ArgumentError("cv has no fold", "at least one")
+        raise ArgumentError("cv has no fold", "at least one fold")
     return folds
 
 
@@ -219,7 +218,7 @@ def pair_folds(cv, X, prefs, by="item", groups=None, random_state=None):
     if by in {"pair", "order"} - {prefs.unit}:
         raise ArgumentError(
             f"fold_by is {by!r} and preferences are {type(prefs).__name__}",
-            ", ".join(map(repr, ("item", "group", "order" if by == "pair" else "pair"))),
+            f"one of: group, item, {'order' if by == 'pair' else 'pair'}",
         )
     rng = None if random_state is None else np.random.default_rng(as_seed(random_state))
     number = group_numbers(prefs, by, groups)
@@ -297,7 +296,7 @@ def group_numbers(prefs, by, groups=None):
             if shape != (count,):
                 raise ArgumentError(
                     f"groups has shape {shape} and fold_by is {by!r}",
-                    f"shape ({count},), the group of each {what}",
+                    f"an array of shape ({count},), the group of each {what}",
                     f"{others} groups go with fold_by={other!r}." if shape == (others,) else "",
                 )
             ids, number = as_ids("groups", groups, count)
@@ -312,7 +311,8 @@ def group_numbers(prefs, by, groups=None):
     number = np.unique(ends, axis=0, return_inverse=True)[1].ravel()
     if number.max() == 0:
         raise ArgumentError(
-            "preferences compare the same two items only", "at least two different pairs of items"
+            "preferences compare the same two items only",
+            "preferences between at least two different pairs of items",
         )
     return number
 
@@ -352,5 +352,5 @@ def _refuse_empty(folds, by, kept, other):
                 raise ArgumentError(
                     f"cv leaves fold {f + 1} of {len(folds)} no preference of positive weight to "
                     f"{what}, by {by}{kept}",
-                    f"fewer folds{instead}",
+                    f"Use fewer folds{instead}.",
                 )

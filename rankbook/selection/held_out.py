@@ -49,7 +49,7 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
             if differ < 2:
                 raise ArgumentError(
                     f"cv is 'query' and qid has {differ} queries with two different scores",
-                    "at least 2: one to learn from and one to judge by",
+                    "at least 2 such queries: one to learn from and one to judge by",
                 )
             return groups
         if not by_item:
@@ -59,7 +59,7 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
                 "cv='query' or a number of folds",
             )
         if query.size < 3:
-            raise ArgumentError(f"cv is {cv!r} and X has {query.size} items", "at least 3")
+            raise ArgumentError(f"cv is {cv!r} and X has {query.size} items", "at least 3 items")
         return "lpo" if cv == "lpo" else list(np.arange(query.size)[:, None])
     level = Y[:, 0]
     if Y.shape[1] > 1:
@@ -83,7 +83,7 @@ def check_metric(metric, k=None):
             "a metric of the order of items",
         )
     if k is not None and function not in RULES:
-        raise ArgumentError(f"k is {k!r}", "None for a function of your own")
+        raise ArgumentError(f"k is {k!r}", "Omit k for a function of your own.")
     name = function.__name__ if function in RULES else None
     greater = name is None or not RULES[function].pooled
     if name in METRICS and not options:
@@ -99,7 +99,8 @@ def query_disagreement(y, label):
     prefs = Preferences.from_scores(y, label)
     if len(prefs) == 0:
         raise ArgumentError(
-            "y has no two different scores that are left out together", "at least one pair"
+            "y has no two different scores that are left out together",
+            "at least one pair of different scores",
         )
     counts = query_totals(prefs)[1]
     if np.unique(counts[counts > 0]).size > 1:
@@ -114,7 +115,7 @@ def measure(metric, scores, y, label, limits):
     """
     if metric == "auc" and np.unique(y).size > 2:
         raise ArgumentError(
-            f"y has {np.unique(y).size} different values", "at most two for the AUC"
+            f"y has {np.unique(y).size} different values", "at most two values for the AUC"
         )
     if metric == "ndcg" and not 0 <= y.min() <= y.max() <= 1000:
         raise ArgumentError(
@@ -211,6 +212,6 @@ def leave_query_out(blocks, statistics, lams):
     if count < 2:
         raise ArgumentError(
             f"blocks have {count} queries with two different scores",
-            "at least 2: one to learn from and one to judge by",
+            "at least 2 such queries: one to learn from and one to judge by",
         )
     return total / count

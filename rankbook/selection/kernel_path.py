@@ -158,7 +158,8 @@ def kernel_path(
     refuse_overrides(problem)
     if problem.kernel.name not in ("rbf", "poly"):
         raise ValueError(
-            f"problem has the kernel {problem.kernel.name!r}; 'rbf' and 'poly' have a gamma."
+            f"problem has the kernel {problem.kernel.name!r}, which has no gamma. "
+            "Pass a problem with kernel='rbf' or 'poly'."
         )
     lam = as_positive("lam", lam)
     gammas = np.unique(as_vector("gammas", gammas, minimum=0.0, strict=True))

@@ -47,7 +47,7 @@ class LeaveOut:
         if self.graph.weight is not None:
             raise ArgumentError(
                 "item_weight is given in the problem of the path",
-                "a problem without item_weight, since leaving out assumes unit weights",
+                "a problem without item_weight, because leaving out assumes unit weights",
             )
         if not hasattr(problem.target, "Y"):
             raise ArgumentError("graph has margins in place of scores", "a problem with scores y")
@@ -128,7 +128,7 @@ def check_groups(form, groups):
     """
     checked = [as_array(f"groups[{g}]", h) for g, h in enumerate(groups)]
     if not checked:
-        raise ArgumentError("groups has no group", "at least one")
+        raise ArgumentError("groups has no group", "at least one group")
     for g, h in enumerate(checked):
         if (
             h.ndim != 1
@@ -144,7 +144,7 @@ def check_groups(form, groups):
             raise ArgumentError(f"groups[{g}] has an item twice", "different items")
         if h.size == form.n:
             raise ValueError(
-                f"groups[{g}] leaves out all {form.n} items; at least one must remain for training."
+                f"groups[{g}] leaves out all {form.n} items. Leave at least one for training."
             )
     what = "query" if form.graph.kind == "queries" else "connected component of the graph"
     for g, h in enumerate(checked if form.parts is not None else ()):
@@ -154,7 +154,7 @@ def check_groups(form, groups):
             q = split[0]
             raise ArgumentError(
                 f"groups[{g}] holds {inside[q]} of the {form.parts.sizes[q]:.0f} items of a {what}",
-                "all or none, since leaving out a part changes the weight of the rest",
+                "all or none of them, because leaving out a part changes the weight of the rest",
             )
     return checked
 
@@ -495,13 +495,13 @@ def pair_terms(path, lams):
     form, lams = LeaveOut(path), as_lambdas(lams)
     if form.parts is not None:
         raise ArgumentError(
-            "single pairs cannot be left out of a problem with several queries or a graph of "
-            "weights, since that changes the weight of the rest",
-            "one query of all items, or the graph 'identity'",
+            "problem has several queries or a graph of weights, where leaving out single "
+            "pairs changes the weight of the rest",
+            "a problem with one query of all items, or with the graph 'identity'",
         )
     if form.n < 3:
         raise ArgumentError(
-            f"the problem has {form.n} items", "at least 3, a pair and one for training"
+            f"problem has {form.n} items", "at least 3 items, a pair and one for training"
         )
     inverse, sign = inverse_at(form, lams, 2), 1.0 if form.scores is None else -1.0
     b = right_sides(form, inverse)

@@ -149,8 +149,8 @@ def left_out_differences(path, removed, judged, lams):
     for g, (out, asked) in enumerate(zip(removed, judged)):
         if np.count_nonzero(prefs.weight[out]) == counts:
             raise ValueError(
-                f"group {g} leaves out all {counts} preferences of positive weight; at least one "
-                "must remain for training."
+                f"group {g} leaves out all {counts} preferences of positive weight. Leave at "
+                "least one for training."
             )
         z = without_preferences(path, rows, out, lams)
         T = rows.scores
@@ -229,9 +229,9 @@ def preference_groups(cv, X, prefs, by="item", groups=None, random_state=None):
     found = LeftOut([removed[g] for g in kept], [judged[g] for g in kept], not of_groups)
     if len(found.judged) < 2:
         raise ArgumentError(
-            f"cv is {cv!r} and the preferences are of {len(found.judged)} "
-            f"{'group' if of_groups else 'pair of items'} that can be validated",
-            "at least 2",
+            f"cv is {cv!r} and only {len(found.judged)} "
+            f"{'group' if of_groups else 'pair of items'} of preferences can be validated",
+            "preferences with at least 2",
         )
     return found, len(prefs) - sum(map(len, found.judged))
 

@@ -247,7 +247,8 @@ def as_reasons(expected: Mapping[str, str] | None) -> dict[str, str]:
     expected = dict(expected or {})
     if unknown := sorted(set(expected) - set(CHECKS)):
         raise ArgumentError(
-            f"expected_failed_checks names {', '.join(unknown)}", f"{', '.join(CHECKS)}"
+            f"expected_failed_checks names {', '.join(unknown)}",
+            f"only names among {', '.join(CHECKS)}",
         )
     return expected
 

@@ -94,7 +94,7 @@ def test_each_option_does_its_part(table):
     done(*given, "--impute", "--drop", "colour,code")
     done(*given, "--encode", "--drop", "colour,size")
     table.assign(age=np.nan).to_csv("items.csv", index=False)
-    assert "no value in column 'age'. Pass at least one" in refused(*given, *BOTH)
+    assert "no value in column 'age'. Drop the column" in refused(*given, *BOTH)
     table.assign(grade=[np.nan, *table["grade"][1:]]).to_csv("items.csv", index=False)
     said = refused(*given, *BOTH)
     assert "in row 0, column 'grade'" in said and "--impute" not in said
@@ -118,7 +118,7 @@ def test_times_are_no_categories(table):
 
 def test_what_has_nothing_to_encode():
     for more, said in (
-        (["cancer", "--encode"], "--encode is given. Pass no value for the built-in data"),
+        (["cancer", "--encode"], "--encode is given. Omit --encode for the built-in data"),
         (["a.csv", "b.csv", "--impute", "--target", "y"], "--impute is given, and DATA is several"),
     ):
         for name in ("a.csv", "b.csv"):

@@ -135,7 +135,9 @@ def test_orders_are_not_pairs():
     write_orders()
     for form in ("pairs", "matches", "clicks"):
         said = refused("fit", *ORDERS[:6], form, *ORDERS[7:], "-o", "m")
-        assert f"--loss is 'plackett-luce' and --form is '{form}'. Pass rankings or ord" in said
+        assert (
+            f"--loss is 'plackett-luce' and --form is '{form}'. Pass --form rankings or ord" in said
+        )
     said = refused("fit", *ORDERS, "--ties", "efron", "-o", "m")
     assert "--column ties=efron or breslow counts equal ranks" in said
     said = refused("select", *ORDERS, "--fold-by", "pair")
@@ -149,7 +151,7 @@ def test_orders_are_not_pairs():
         (["--loss", "log"], "--loss is 'log'. Pass"),
         (
             ["--loss", "squared", "--method", "rankrls"],
-            "--loss is 'squared' and --method is 'rankrls'. Pass a loss for ranksvm only",
+            "--loss is 'squared' and --method is 'rankrls'. Pass --loss only with --method ranksvm",
         ),
     ],
 )

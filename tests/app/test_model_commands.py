@@ -211,7 +211,7 @@ class TestPreferencesInAFile:
         prefs = rb.Preferences([0, 0, 3], [1, 2, 1], 4)
         assert np.allclose(self.fitted(*options), self.by_hand(prefs), atol=1e-6)
         given = ["fit", "items.csv", "--name", "item", *options]
-        assert "--ties is 'half'. Pass no value for rankings" in refused(
+        assert "--ties is 'half'. Omit --ties for rankings" in refused(
             *given, "--ties", "half", "-o", "other"
         )
         places.assign(rank=[2, 1, 2, "1st", 3]).to_csv("places.csv", index=False)
@@ -254,7 +254,7 @@ class TestPreferencesInAFile:
         said = refused(
             "fit", "items.csv", "--name", "item", *options, "--column", "winner=w", "-om"
         )
-        assert "--winner is 'won' and --column is winner=w. Pass one of the two" in said
+        assert "--winner is 'won' and --column is winner=w. Pass only one of the two" in said
 
     def test_preferences_are_counted(self):
         pd.DataFrame(dict(winner=[1, 2], loser=[0, 3])).to_csv("pairs.csv", index=False)
@@ -323,12 +323,12 @@ class TestMeasuresOfPreferences:
         given = ["items.csv", "--name", "item", *self.GIVEN]
         for more, said in (
             (["--metric", "ndcg@10"], "disagreement or pair_accuracy beside --preferences"),
-            (["--target", "x"], "--target is 'x'. Pass no value beside --preferences"),
-            (["--by-query"], "--by-query is given. Pass no value beside --preferences"),
+            (["--target", "x"], "--target is 'x'. Omit --target beside --preferences"),
+            (["--by-query"], "--by-query is given. Omit --by-query beside --preferences"),
         ):
             assert said in refused("evaluate", "a.csv", *given, *more)
         said = refused("compare", "a.csv", "b.csv", *given, "--metric", "ndcg@5")
-        assert "--metric is 'ndcg@5'. Pass no value beside --preferences" in said
+        assert "--metric is 'ndcg@5'. Omit --metric beside --preferences" in said
         for command in (["evaluate", "a.csv"], ["compare", "a.csv", "b.csv"]):
             said = refused(*command, "items.csv")
             assert "--target is missing" in said and "--preferences FILE" in said
@@ -358,7 +358,7 @@ def test_a_model_with_several_scores_is_for_python(ranker):
         said = refused(
             *command, "data.csv", *(["--target", "y"] if command[0] != "predict" else [])
         )
-        assert "MODEL gives 2 scores for each row. Pass one. Score label rankers" in said
+        assert "MODEL gives 2 scores for each row. Pass a model with one score for each row" in said
 
 
 def test_scores_in_a_table_need_no_features():

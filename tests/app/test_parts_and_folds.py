@@ -131,7 +131,7 @@ class TestFilesOfParts:
             ),
             (dict(), ["--validation", "gone.csv"], "--validation is 'gone.csv': there is no such"),
             (dict(), ["--group-split", "a"], "--group-split is 'a' and parts are given as files"),
-            (dict(a=None), [], r"vali.csv has no column 'a'; it has b, c, d, grade, query; expec"),
+            (dict(a=None), [], r"vali.csv has no column 'a'; it has b, c, d, grade, query. Pass"),
             (dict(query=None), [], "vali.csv has no column 'query'"),
             (dict(grade=1), [], "the validation part (60 of 180 items) has no preference"),
             (dict(a="x"), [], "vali.csv has columns that are not numbers: 'a'"),
@@ -267,7 +267,7 @@ class TestFolds:
         log.loc[0, "user"] = "other"
         log.to_csv("clicks.csv", index=False)
         said = refused(*given, "--group", "user")
-        assert "--group is 'user', of which the session 0 of clicks.csv has two values" in said
+        assert "--group is 'user', which has two values in the session 0 of clicks.csv" in said
 
     def test_a_click_log_becomes_a_ranked_list(self):
         votes()
@@ -386,11 +386,11 @@ class TestPreferencesOfParts:
     @pytest.mark.parametrize(
         "options, said",
         [
-            (["--target", "a"], "--target is 'a'. Pass no value beside --preferences"),
-            (["--qid", "a"], "--qid is 'a'. Pass no value beside --preferences"),
+            (["--target", "a"], "--target is 'a'. Omit --target beside --preferences"),
+            (["--qid", "a"], "--qid is 'a'. Omit --qid beside --preferences"),
             (["--graph", "star"], "--graph is 'star'. Pass 'full' for preferences"),
-            (["--method", "rayleigh"], "--method is 'rayleigh'. Pass ranksvm or rankrls for"),
-            (["--lam-min", "1"], "--lam-min is 1.0. Pass no value where lambda is chosen by"),
+            (["--method", "rayleigh"], "--method is 'rayleigh'. Pass 'ranksvm' or 'rankrls' for"),
+            (["--lam-min", "1"], "--lam-min is 1.0. Omit --lam-min where lambda is chosen by"),
             (
                 ["--method", "rankrls", "--rule", "largest"],
                 "--rule is 'largest'. Pass 'widest'",
@@ -408,11 +408,11 @@ class TestPreferencesOfParts:
             (["--group-split", "year"], "--group-split is 'year'"),
             (
                 ["--validation", "pairs.csv", "--fold-by", "pair"],
-                "--fold-by is 'pair'. Pass no value beside --validation",
+                "--fold-by is 'pair'. Omit --fold-by beside --validation",
             ),
             (["--validation", "gone.csv"], "--validation is 'gone.csv': there is no such file"),
             (["--test", "items.csv"], "items.csv has the columns"),
-            (["--save", "pairs.csv"], "--output is 'pairs.csv', which another argument names, too"),
+            (["--save", "pairs.csv"], "--output is 'pairs.csv', which another argument names too"),
             (["--weight", "votes"], "votes"),
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -146,7 +146,10 @@ def test_a_plot_is_written():
         (["--ties", "win"], "--ties is 'win'. Pass one of"),
         (["--scale", "chess"], "--scale is 'chess'. Pass one of"),
         (["--lam", "0"], "--lam is 0"),
-        (["--half-life", "90d"], "--half-life is '90d'. Pass --date day, a column"),
+        (
+            ["--half-life", "90d"],
+            "--half-life is '90d'. Pass a column of dates with it, such as --date day",
+        ),
         (
             ["--date", "language", "--since", "2024-01-01"],
             "arena.csv has the date 'zh' in row 0, column 'language'",
@@ -218,7 +221,7 @@ def test_ties_of_orders_are_not_half_wins_without_a_note(tmp_path):
         text = done("rank", "r.csv", *ties)
         assert "ties of orders are counted by the method 'breslow'" in text
     said = refused("rank", "r.csv", "--ties", "drop")
-    assert "--ties is 'drop' beside orders. Pass no value for orders" in said
+    assert "--ties is 'drop' beside orders. Omit --ties for orders" in said
     (tmp_path / "r.csv").write_text("ranking,item,rank\n" + rows.replace("c,2", "c,3"))
     assert "breslow" not in done("rank", "r.csv", "--ties", "half")
 

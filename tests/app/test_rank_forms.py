@@ -98,7 +98,7 @@ def test_wrong_forms_are_refused():
     assert "winner is given with the win matrix wins.csv" in refused(
         "rank", "wins.csv", "--form", "wins", "--winner", "a"
     )
-    assert "form is 'matches'. Pass one of: orders" in refused(
+    assert "form is 'matches'. Pass 'orders'" in refused(
         "rank", "election.soi", "--form", "matches"
     )
     assert "has no columns 'first' and 'second' and 'wins_first'" in refused(

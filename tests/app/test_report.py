@@ -163,7 +163,7 @@ def test_wrong_calls_are_refused(models):
         rb.report(models)
     with pytest.raises(ValueError, match="models has 'a', a str. Pass a model with predict"):
         rb.report(dict(a="model"), *NEW)
-    with pytest.raises(ValueError, match=r"names has shape \(3,\). Pass shape \(80,\)"):
+    with pytest.raises(ValueError, match=r"names has shape \(3,\). Pass an array of shape \(80,\)"):
         rb.report(models["linear"], *NEW, names=list("abc"))
     with pytest.raises(ValueError, match="X is None. Pass an array"):
         rb.report(models["linear"], preferences=[(1, 2)])

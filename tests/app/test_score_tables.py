@@ -91,12 +91,12 @@ def test_without_a_key_rows_match_by_position_and_a_note_says_so():
         (dict(qid=[1, 1, 1, 2, 2, 2], docid=list("abcabb")), "docid 'b' in the rows 4 and 5"),
         (dict(qid=[1, 1, 1, 2, 2, 2], docid=[*"abcab", None]), "s.csv has no docid in row 5"),
         (dict(docid=list("abcabc")), "s.csv has docid 'a' in the rows 0 and 3. Pass each item"),
-        (dict(docid=list("abc")), "data.csv has docid 'a' in the rows 0 and 3.*Query ids in both"),
-        (dict(row=[0, 1, 2, 3, 4, 6]), "s.csv has row '6' in row 5. Pass items of data.csv"),
+        (dict(docid=list("abc")), "data.csv has docid 'a' in the rows 0 and 3.*query ids in both"),
+        (dict(row=[0, 1, 2, 3, 4, 6]), "s.csv has row '6' in row 5. Pass only items of data.csv"),
         (dict(row=[0, 1, 2, 3, 4, 4]), "s.csv has row '4' in the rows 4 and 5"),
         (dict(row=range(5)), "s.csv has no row '5', row 5 of data.csv"),
         (dict(row=range(6)[::-1], docid=list("abcabc")), "docid 'c' in row 5, where.*'a' in row 0"),
-        (dict(), "s.csv has 5 scores. Pass 6, one for each row"),
+        (dict(), "s.csv has 5 scores. Pass 6 scores, one for each row"),
     ],
 )
 def test_wrong_keys_are_refused(columns, said):
@@ -113,7 +113,7 @@ def test_keys_are_texts():
     assert metrics("s.csv")["disagreement"] == 1
     table("s.csv", docid=["007", *names[1:]], score=range(6))
     said = refused("evaluate", "s.csv", "data.csv", *BY)
-    assert "s.csv has docid '007' in row 0. Pass items of data.csv" in said
+    assert "s.csv has docid '007' in row 0. Pass only items of data.csv" in said
     DATA.assign(docid=["007", "7", *names[2:]]).to_csv("data.csv", index=False)
     table("s.csv", docid=["7", "007", *names[2:]], score=[1, 2, 0, 0, 1, 2])
     assert metrics("s.csv")["disagreement"] == 0

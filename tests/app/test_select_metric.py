@@ -69,7 +69,7 @@ def test_in_the_shell(data, tmp_path):
 
 @pytest.mark.parametrize(
     ("metric", "said"),
-    [("wrong", "metric is 'wrong'"), ("ndcg@0", "at least one place"), ("log_loss", "log_loss")],
+    [("wrong", "metric is 'wrong'"), ("ndcg@0", "at least one rank"), ("log_loss", "log_loss")],
 )
 def test_wrong_metrics(data, metric, said):
     with pytest.raises((TypeError, ValueError), match=said):

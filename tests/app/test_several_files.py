@@ -117,7 +117,7 @@ def test_scores_and_measures_are_those_of_the_whole(ending):
         (["--query-weight", "equal"], "--query-weight is 'equal', and DATA is several files"),
         (["--preferences", "p.csv"], "preferences is 'p.csv', and DATA is several files"),
         (["--name", "qid"], "--name is 'qid', and DATA is several files"),
-        (["--lam", "1", "-c", "2"], "--lam is 1.0 and -c is 2.0. Pass one of the two"),
+        (["--lam", "1", "-c", "2"], "--lam is 1.0 and -c is 2.0. Pass only one of the two"),
         (["--lam", "-1"], "--lam is -1.0"),
         (["--target", "grade"], "--target is 'grade'"),
         (["--drop", "none"], "--drop is 'none'"),
@@ -207,7 +207,10 @@ class TestCluster:
         columns = self.files()
         fit = ["fit", "?.parquet", *columns, "-o", "m"]
         said = refused(*fit, "--workers", 2, "--scheduler", "tcp://127.0.0.1:1")
-        assert "--workers is 2 and --scheduler is 'tcp://127.0.0.1:1'. Pass one of the two" in said
+        assert (
+            "--workers is 2 and --scheduler is 'tcp://127.0.0.1:1'. Pass only one of the two"
+            in said
+        )
         assert "--workers is 0" in refused(*fit, "--workers", 0)
         assert "--kernel is 'rbf'" in refused(*fit, "--workers", 2, "--kernel", "rbf")
 

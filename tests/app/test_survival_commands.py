@@ -100,14 +100,14 @@ def test_a_fit_is_that_of_the_estimator_and_folds_keep_hospitals_together():
     [
         (["--time", "days"], "--time is 'days' and --event is missing. Pass both or neither"),
         (["--event", "died"], "--event is 'died' and --time is missing. Pass both or neither"),
-        ([*TIMES, "--target", "age"], "--target is 'age'. Pass no value beside survival times"),
-        ([*TIMES, "--preferences", "p.csv"], "--time is 'days'. Pass no value beside --pref"),
+        ([*TIMES, "--target", "age"], "--target is 'age'. Omit --target for survival times"),
+        ([*TIMES, "--preferences", "p.csv"], "--time is 'days'. Omit --time beside --pref"),
         (
             ["--time", "days", "--event", "age"],
             "train.csv has 0.126 in row 0, column 'age'. Pass 1 where the",
         ),
         (["--time", "day", "--event", "died"], "--time is 'day' (did you mean 'days'?)"),
-        ([*TIMES, "--method", "rayleigh"], "--method is 'rayleigh'. Pass ranksvm or rankrls"),
+        ([*TIMES, "--method", "rayleigh"], "--method is 'rayleigh'. Pass 'ranksvm' or 'rankrls'"),
         ([*TIMES, "--group", "site"], "--group is 'site'. Pass --preferences with it"),
     ],
 )
@@ -147,12 +147,12 @@ def test_built_in_data_and_other_targets_are_refused():
     [
         (
             dict(died="dead"),
-            "column 'died' of --event has 'dead' (row 3 of p.csv); "
-            "write 1 for the event and 0 for a censored time.",
+            "column 'died' of --event has 'dead' (row 3 of p.csv). "
+            "Write 1 for the event and 0 for a censored time.",
         ),
-        (dict(days="long"), "column 'days' of --time has 'long' (row 3 of p.csv); write a number."),
-        (dict(days=None), "p.csv has no time in row 3, column 'days'; leave this patient out."),
-        (dict(died=None), "p.csv has no event in row 3, column 'died'; leave this patient out."),
+        (dict(days="long"), "column 'days' of --time has 'long' (row 3 of p.csv). Write a number."),
+        (dict(days=None), "p.csv has no time in row 3, column 'days'. Leave this patient out."),
+        (dict(died=None), "p.csv has no event in row 3, column 'died'. Leave this patient out."),
         (
             dict(died=2),
             "p.csv has 2 in row 3, column 'died'. Pass 1 where the event was seen and 0 where "
@@ -160,8 +160,8 @@ def test_built_in_data_and_other_targets_are_refused():
         ),
         (
             dict(site=None),
-            "p.csv has no query id in row 3, column 'site'; "
-            "leave these rows out, or name their group.",
+            "p.csv has no query id in row 3, column 'site'. "
+            "Leave these rows out, or name their group.",
         ),
     ],
 )
@@ -274,7 +274,9 @@ def test_a_fit_to_two_columns_names_the_way_to_survival_times():
     for model in (rb.RankSVM(kernel="linear"), rb.RankSVMCV(kernel="linear")):
         with pytest.raises(ValueError, match=r"y has shape \(80, 2\).*from_survival\(time, event"):
             model.fit(table[["age", "dose"]], table[["days", "died"]])
-        with pytest.raises(ValueError, match=r"y has shape \(80, 3\). Pass shape \(n,\)\.$"):
+        with pytest.raises(
+            ValueError, match=r"y has shape \(80, 3\). Pass an array of shape \(n,\)\.$"
+        ):
             model.fit(table[["age", "dose"]], table[["days", "died", "site"]])
 
 

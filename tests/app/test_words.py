@@ -41,21 +41,24 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         ([*SELECT, "--kernel", "precompute"], "--kernel is 'precompute'. Pass one of: linear"),
         (
             [*FIT, "--kernel", "precomputed"],
-            "--kernel is 'precomputed', and the items of the data are features. Pass linear,",
+            "--kernel is 'precomputed', and the items of the data are features. Pass 'linear',",
         ),
         (
             ["rank", "orders.csv", "--form", "orders", "--column", "item=first,second,third"]
             + ["--weight", "n", "--balance"],
-            "--balance is given beside orders. Pass no value for orders.",
+            "--balance is given beside orders. Omit --balance for orders.",
         ),
-        (["rank", "pairs.csv", "--results", "1=home,2=away"], "--results is 1=home,2=away; expect"),
+        (
+            ["rank", "pairs.csv", "--results", "1=home,2=away"],
+            "--results is 1=home,2=away. Omit --results",
+        ),
         (
             [*PAIRS, "--form", "clicks", "--column", "rule=first"],
             "--column rule is 'first'. Pass one of: all-others, last-click, skip-above, skip-n",
         ),
         (
             [*FIT, "--kernel", "poly", "--sign", "a=1"],
-            "--sign is given and --kernel is 'poly'. Pass no value, or --kernel linear.",
+            "--sign is given and --kernel is 'poly'. Omit --sign, or pass --kernel linear.",
         ),
         (
             [*FIT, "--penalty", "elastic-net", "--kernel", "linear"],
@@ -63,7 +66,7 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         ),
         (
             [*FIT, "--kernel", "linear", "--gamma", "1"],
-            "--gamma is 1.0, and --kernel is 'linear', which has no gamma. Pass no value.",
+            "--gamma is 1.0, and --kernel is 'linear', which has no gamma. Omit --gamma.",
         ),
         (
             [*SELECT, "--kernel", "linear", "--degree", "2"],
@@ -71,7 +74,7 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         ),
         (
             [*SELECT, "--method", "rankrls", "--loss", "hinge"],
-            "--loss is 'hinge' and --method is 'rankrls'. Pass a loss for ranksvm only.",
+            "--loss is 'hinge' and --method is 'rankrls'. Pass --loss only with --method ranksvm.",
         ),
         (
             [*SELECT, "--loss", "plackett-luce", "--graph", "star"],
@@ -80,7 +83,7 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         (
             [*FIT, "--loss", "plackett-luce", "--query-weight", "equal"],
             "--query-weight is 'equal' and --loss is 'plackett-luce', which sums over choices. "
-            "Pass no value.\n",
+            "Omit --query-weight.\n",
         ),
         (
             ["fit", "items.csv", "--time", "a", "-o", "new.rankbook"],
@@ -97,7 +100,7 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         ),
         (
             [*PAIRS, "--column", "propensity=length"],
-            "--column propensity is 'length'. Pass no value for the form 'pairs'",
+            "--column propensity is 'length'. Omit --column propensity for the form 'pairs'",
         ),
         (
             ["rank", "orders.csv", "--form", "orders"],
@@ -116,7 +119,7 @@ def test_a_model_without_probabilities_is_named_model(files, monkeypatch):
     said = refused("predict", "hinge.rankbook", "items.csv", "--pairs", "pairs.csv")
     assert "error: MODEL is a RankSVM with --loss hinge" in said
     assert "Pass RankSVM with --loss logistic" in said
-    assert "In Python, call model.calibrate" in said
+    assert "in Python call model.calibrate" in said
     same = ["compare", "hinge.rankbook", "hinge.rankbook", "items.csv", *TARGET]
     expected = "--seed is -1. Pass no value or an integer from 0 to 2**32 - 1."
     assert expected in refused(*same, "--seed", "-1")

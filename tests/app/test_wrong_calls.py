@@ -77,7 +77,13 @@ CALLS = [
                 r"DATA is 'gone\.csv': there is no su",
             ),
             (["fit", *FIT], 1, "no rows", "none.csv", r"none\.csv has names of columns but no ro"),
-            (["select", *TARGET], 1, "a folder", "folder", "DATA is 'folder', a folder; exp"),
+            (
+                ["select", *TARGET],
+                1,
+                "a folder",
+                "folder",
+                "DATA is 'folder', a folder. Pass a file",
+            ),
             (
                 ["path", *TARGET, "-o", "new.csv"],
                 1,
@@ -145,9 +151,9 @@ CALLS = [
     (
         "a loss of another method",
         ["fit", "good.csv", *FIT, "--method", "rankrls", "--loss", "hinge"],
-        "--loss is 'hinge'. Pass no value for the method 'rankrls'",
+        "--loss is 'hinge'. Omit --loss, which the method 'rankrls'",
     ),
-    ("a model on stdin", ["predict", "-", "good.csv"], "MODEL is '-', standard input; exp"),
+    ("a model on stdin", ["predict", "-", "good.csv"], "MODEL is '-', standard input. Pass a file"),
     ("another model on stdin", ["compare", "m.rankbook", "-", "good.csv", *TARGET], "B is '-', st"),
     (
         "everything on stdin",
@@ -208,7 +214,7 @@ CALLS = [
     (
         "a metric of wrong depth",
         ["evaluate", "m.rankbook", "good.csv", *TARGET, "--metric", "ndcg@0"],
-        "--metric is 'ndcg@0'. Pass at least one place, such as ndcg@10",
+        "--metric is 'ndcg@0'. Pass at least one rank, such as ndcg@10",
     ),
     (
         "a comparison by no mean over queries",
@@ -218,7 +224,7 @@ CALLS = [
     (
         "a comparison without queries",
         ["compare", "scores.csv", "scores.csv", "good.csv", "--target", "grade", "--qid", "none"],
-        "data has no queries. Pass data with query ids, see --qid",
+        r"data has no queries. Pass data with query ids \(--qid\)",
     ),
     (
         "two columns for one argument",
@@ -237,7 +243,7 @@ CALLS = [
     (
         "one query to split",
         ["select", "one.csv", *TARGET],
-        "data has 1 queries to split into 3 parts. Pass at least one for each part",
+        "data has 1 queries to split into 3 parts. Pass at least 3, one for each part",
     ),
     *(
         (f"equal grades for {command[0]}", [*command, *TARGET], said)
@@ -285,7 +291,7 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--form", "clicks", "--ties", "drop"],
-                "--ties is 'drop'. Pass no value for clicks",
+                "--ties is 'drop'. Omit --ties for clicks",
             ),
             (
                 ["--preferences", "pairs.csv", "--form", "clicks", "--column", "query=race"],
@@ -293,11 +299,11 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--target", "grade"],
-                "--target is 'grade'. Pass no",
+                "--target is 'grade'. Omit --target",
             ),
             (
                 ["--preferences", "pairs.csv", "--name", "race"],
-                "--name has '0' in the rows 0 and 1. Pass distinct names",
+                "--name has '0' in the rows 0 and 1. Pass different names",
             ),
         )
     ),
@@ -317,12 +323,12 @@ CALLS = [
     (
         "a model on stdout",
         ["fit", "good.csv", *TARGET, "-o", "-"],
-        "--output is '-', .* no text",
+        "--output is '-', .* not text",
     ),
     (
         "a model over its data",
         ["fit", "good.csv", *TARGET, "-o", "good.csv"],
-        "--output is 'good.csv', which another argument names, too",
+        "--output is 'good.csv', which another argument names too",
     ),
     (
         "a model over its preferences",

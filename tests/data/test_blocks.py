@@ -80,7 +80,7 @@ def test_results_are_added_in_the_order_of_the_blocks():
         (dict(X=csr_array((0, 2)), y=[]), ": X has no rows. Pass at least one"),
         (
             dict(X=np.ones((1, 2)), y=[1], feature_names=["a"]),
-            ": feature_names has 1 names. Pass 2",
+            ": feature_names has length 1. Pass 2 names",
         ),
     ],
 )
@@ -99,11 +99,11 @@ def test_what_is_wrong_in_a_block_is_named(given, words):
         ([Block(np.ones((2, 2)), [0, 1], name="bare")], "bare has no qid"),
         (
             [Block(np.ones((2, 2)), [0, 1], [0, 1], name="next")],
-            "the query 1 is in good and in",
+            "blocks have the query 1 in good and in",
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], ["1", "1"], name="words")],
-            "words has query ids that are text, and those of good are numbers. Pass ids",
+            "words has query ids that are text, and those of good are numbers. Pass query ids",
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], np.array(["1", "2"], object), name="words")],
@@ -134,7 +134,9 @@ def test_names_in_another_order():
         Block(np.ones((1, 2)), [1], [k], name=f"b{k}", feature_names=names)
         for k, names in enumerate((["a", "b"], ["b", "a"]))
     ]
-    with pytest.raises(ValueError, match="b1 has 'b' in column 0 and b0 has 'a'. Pass equal names"):
+    with pytest.raises(
+        ValueError, match="b1 has 'b' in column 0 and b0 has 'a'. Pass the same names"
+    ):
         block_facts(Blocks(two))
 
 
@@ -143,7 +145,7 @@ def test_ids_of_one_kind_that_differ_in_type():
     ids += (np.array([2**70, 2**70 + 1], object), np.array([7], np.int8))
     facts = block_facts(Blocks(Block(np.ones((len(q), 1)), np.arange(len(q)), q) for q in ids))
     assert facts.rows == [2, 1, 1, 2, 1]
-    with pytest.raises(ValueError, match="the query 7.0 is in block 4 and in block 5"):
+    with pytest.raises(ValueError, match="the query 7.0 in block 4 and in block 5"):
         block_facts(
             Blocks(
                 Block(np.ones((len(q), 1)), np.arange(len(q)), q) for q in (*ids, np.array([7.0]))
@@ -154,7 +156,8 @@ def test_ids_of_one_kind_that_differ_in_type():
 def test_entries_that_are_all_too_small():
     small = Block([[1e-200]], [1], [1])
     with pytest.raises(
-        ValueError, match="X has no number above 1e-200 in size. Pass numbers of 1e-150"
+        ValueError,
+        match="X has no number above 1e-200 in absolute value. Pass numbers of at least 1e-150",
     ):
         block_facts(Blocks([small]))
     block_facts(Blocks([small, Block([[1.0]], [1], [2])]))
@@ -207,7 +210,7 @@ def test_a_block_that_borrows():
         ("ab", TypeError, "^block: feature_names is 'ab'. Pass a list of names"),
         (7, TypeError, "^block: feature_names is 7. Pass a list of names"),
         ([1, "b"], TypeError, "^block: feature_names has 1, 'b'. Pass names that are all text"),
-        (["a"], ValueError, "^block: feature_names has 1 names. Pass 2"),
+        (["a"], ValueError, "^block: feature_names has length 1. Pass 2 names"),
     ],
 )
 def test_names_that_are_none_are_refused_by_the_name_of_their_argument(names, error, says):

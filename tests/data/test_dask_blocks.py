@@ -274,7 +274,7 @@ def test_queries_that_span_partitions(client, order):
     if order == "names":
         qid = np.array([f"q{k}" for k in qid])
     given = arrays(X, y, qid, weight, rows=70)
-    with pytest.raises(ValueError, match="the query .* is in partition 0 and in partition 1"):
+    with pytest.raises(ValueError, match="the query .* in partition 0 and in partition 1"):
         rb.dask_blocks(*given)
     there = rb.dask_blocks(*given, shuffle=True)
     facts = block_facts(there)  # no query spans two
@@ -361,7 +361,9 @@ def test_partitions_that_do_not_agree(client):
     X, y, qid, _ = data()
     some = da.ones(240, chunks=60) > 0
     items, grades, ids = arrays(X, y, qid)
-    with pytest.raises(ValueError, match="y has 3 partitions and X has 4. Pass equal numbers"):
+    with pytest.raises(
+        ValueError, match="y has 3 partitions and X has 4. Pass the whole data frame"
+    ):
         rb.dask_blocks(items[some], da.from_array(y, chunks=80), ids)
     with pytest.raises(ValueError, match="partition 0: y has shape"):
         rb.dask_blocks(items[some], grades[some & (da.arange(240, chunks=60) > 5)], ids[some])
@@ -404,7 +406,9 @@ def test_the_default_without_a_client():
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     lines = result.stdout.splitlines()
     assert lines[0] == "Blocks(1 blocks)", result.stderr
-    assert lines[1].startswith("client is None, and no client was made. Pass a dask.distrib")
+    assert lines[1].startswith(
+        "client is None, and there is no current client. Pass a dask.distrib"
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -452,7 +456,7 @@ def test_more_than_memory_without_a_client(monkeypatch):
     [
         (dict(X=lambda X: X[:0]), "X has no rows in any partition"),
         (dict(X=lambda X: da.where(X > 2.5, np.nan, X)), r"partition \d.*: X has NaN in row"),
-        (dict(qid=lambda q: da.zeros(240, chunks=60)), "the query 0.0 is in partition 0 and in p"),
+        (dict(qid=lambda q: da.zeros(240, chunks=60)), "the query 0.0 in partition 0 and in p"),
         (dict(y=lambda y: y[:230]), "y has 230 entries and X has 240 rows"),
     ],
 )

@@ -227,7 +227,7 @@ class TestRefused:
             (CSV + "3,1,red\n", NotNumbers, r"b.csv has columns .* 'x' \('red' in row 4\)"),
             (CSV + ",1,5\n", ValueError, r"b.csv has no query id in row 4, column 'q'"),
             (CSV + "3,1,5,9\n", ValueError, r"b.csv cannot be read as CSV .* line 6, saw 4"),
-            (CSV + "1,1,5\n", ValueError, r"query 1 is in b.csv \(rows 0 .* and in b.csv \(rows 4"),
+            (CSV + "1,1,5\n", ValueError, r"query 1 in b.csv \(rows 0 .* and in b.csv \(rows 4"),
         ],
     )
     def test_a_row_is_named_as_in_the_file(self, text, error, words):
@@ -253,7 +253,7 @@ class TestRefused:
 
     def test_a_query_in_two_files(self):
         write(a_csv=CSV, b_csv="q,y,x\n2,0,1\n")
-        with pytest.raises(ValueError, match=r"query 2 is in a.csv .* b.csv .*: sort .* by query"):
+        with pytest.raises(ValueError, match=r"query 2 in a.csv .* b.csv .*: sort .* by query"):
             rb.BlockRankSVMProblem(rb.read_blocks("?.csv", "y", "q"))
 
     @pytest.mark.parametrize(
@@ -290,9 +290,9 @@ class TestRefused:
         write(a_csv=CSV, b_txt="1 qid:1 1:2\n", c_txt="1 1:2\n", d_csv="q,y,x\n")
         with pytest.raises(ValueError, match="b.txt is SVMlight text and a.csv is not"):
             rb.read_blocks(["a.csv", "b.txt"], "y", "q")
-        with pytest.raises(ValueError, match="c.txt has no qid and b.txt has"):
+        with pytest.raises(ValueError, match="c.txt has no query ids and b.txt has"):
             rb.read_blocks("?.txt")
-        with pytest.raises(ValueError, match="target is 'y'. Pass None for b.txt"):
+        with pytest.raises(ValueError, match="target is 'y'. Omit target for b.txt"):
             rb.read_blocks("b.txt", "y")
         with pytest.raises(ValueError, match="d.csv has names of columns but no rows"):
             rb.read_blocks("d.csv", "y", "q")
@@ -525,7 +525,7 @@ class TestCopiesOfText:
         write(a_csv=CSV)
         monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(9, 9, 0))
         words = r"copy of a.csv .* does not fit in the temporary folder .*temporary \(.*No space"
-        with pytest.raises(OSError, match=words + ".*set the environment variable TMPDIR"):
+        with pytest.raises(OSError, match=words + ".*Set the environment variable TMPDIR"):
             rb.read_blocks("a.csv", "y", "q")
 
     def test_a_disk_that_becomes_full(self, monkeypatch):

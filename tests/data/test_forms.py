@@ -51,7 +51,7 @@ def test_empty_cells_spaces_and_a_first_column_with_a_name(write):
 @pytest.mark.parametrize(
     "name, text, said",
     [
-        ("w.csv", ",a,b\na,0,x\nb,1,0\n", r"w.csv has 'x' for 'a' against 'b'. Pass a number"),
+        ("w.csv", ",a,b\na,0,x\nb,1,0\n", r"w.csv has 'x' for 'a' against 'b'. Pass numbers"),
         ("w.csv", ",a,a\na,0,1\nb,1,0\n", r"two columns named 'a'"),
         ("w.csv", ",a,b\n", r"names of columns but no rows"),
         ("w.svm", "1 1:2\n", r"w.svm is SVMlight text. Pass a win matrix"),
@@ -86,11 +86,11 @@ def test_whole_files_are_read_without_names_of_columns(write):
     assert read(wins, "wins", items=["b", "a"]).weight.tolist() == [2, 1]
     assert find(wins) is None and find(wins, "orders", rb.Orders) is None
     for call, said in (
-        (lambda: read(soi, "matches"), "form is 'matches'. Pass one of: orders\\."),
-        (lambda: read(soi, weight="n"), "weight is given with the PrefLib file drinks.soi; exp"),
+        (lambda: read(soi, "matches"), "form is 'matches'. Pass 'orders'"),
+        (lambda: read(soi, weight="n"), "weight is given with the PrefLib file drinks.soi. Pass"),
         (
             lambda: read(soi, "orders", rb.Orders, rank="n"),
-            "rank is given with .*. Pass top or unr",
+            "rank is given with .*. Pass only top or unr",
         ),
         (lambda: read(wins, "wins", winner="n"), "winner is given with the win matrix wins"),
         (lambda: read(soi, items=["tea"]), r"drinks.soi: orders\[0\] is 'milk' in place 0, which"),
@@ -103,9 +103,11 @@ def test_whole_files_are_read_without_names_of_columns(write):
 def test_sizes_are_query_ids(write):
     file = write("rank.train.query", "2\n1\n\n3\n")
     assert read_group_sizes(file, 6).tolist() == [0, 0, 1, 2, 2, 2]
-    with pytest.raises(ValueError, match=r"query has sizes that sum to 6. Pass 7, the number"):
+    with pytest.raises(
+        ValueError, match=r"query has sizes that sum to 6. Pass sizes that sum to 7, the number"
+    ):
         read_group_sizes(file, 7)
-    with pytest.raises(ValueError, match=r"other has '1.5' in line 2. Pass a number of rows"):
+    with pytest.raises(ValueError, match=r"other has '1.5' in line 2. Write a number of rows"):
         read_group_sizes(write("other", "1\n1.5\n"), 2)
 
 
@@ -123,6 +125,8 @@ def test_convert_joins_data_and_query_sizes(write):
     )
     assert np.allclose(rb.load("m").model.coef_, model.coef_, atol=1e-6)
     twice = ["convert", "train.svm", "other.svm", "--group-sizes", "rank.train.query"]
-    assert "DATA has query ids. Pass one of the two" in refused(*twice)
+    assert "DATA has query ids. Pass --group-sizes only with DATA without query ids" in refused(
+        *twice
+    )
     gone = ["convert", "rank.svm", "other.svm", "--group-sizes", "gone.query"]
     assert "--group-sizes is 'gone.query': there is no such file" in refused(*gone)

@@ -71,7 +71,7 @@ def wrong(long, change):
         ("user", "1 rows whose 'user' is not in the index of users, among them 'stranger'.*isin"),
         ("empty item", "1 rows whose 'item' is not in the index of items, among them (None|nan)"),
         ("types", "'item' is not in the index of items.*No name agrees.*int64"),
-        ("column", "ratings has no column 'rating'; its columns are 'user', 'item', 'count'"),
+        ("column", "ratings has no column 'rating' .its columns are 'user', 'item', 'count'"),
     ],
 )
 def test_wrong_rows_are_refused(change, said):
@@ -133,7 +133,7 @@ def test_seen_pairs_as_a_matrix_and_new_items():
     ("exclude", "said"),
     [
         (dict(user=[1]), "exclude has no column 'item'"),
-        (dict(user=["u100"], item=[5]), "exclude has no item of the model; its first item is 5"),
+        (dict(user=["u100"], item=[5]), "exclude has no item of the model .its first item is 5"),
         (csr_array((2, 2)), r"exclude has shape \(2, 2\)"),
     ],
 )

@@ -293,7 +293,7 @@ class TestColumns:
             read_table("a.parquet", target="y")
 
     def test_no_target(self):
-        with pytest.raises(ValueError, match="target is None; .* one of: age, mpg, race"):
+        with pytest.raises(ValueError, match="target is None. .* one of: age, mpg, race"):
             read_table(put("a.csv", TABLE))
 
     @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ class TestColumns:
 
     @pytest.mark.parametrize("argument", ["target", "qid"])
     def test_svmlight_has_no_columns(self, argument):
-        with pytest.raises(ValueError, match=f"{argument} is 'y'. Pass None"):
+        with pytest.raises(ValueError, match=f"{argument} is 'y'. Omit {argument}"):
             read_table(put("a.svm", LETOR), **{argument: "y"})
 
     @pytest.mark.parametrize(
@@ -640,7 +640,7 @@ class TestQueryColumn:
         with pytest.raises(
             ValueError,
             match=(
-                "a.csv has 2 columns that may hold the query ids, 'group' and 'query'; name one "
+                "a.csv has 2 columns that may hold the query ids, 'group' and 'query'. Name one "
                 "of them with qid, or give qid='none'"
             ),
         ):
@@ -681,7 +681,7 @@ class TestDrop:
             read_table(put("a.csv", "name,x,y\nford,1,2\n"), target="y", **arguments)
 
     def test_svmlight_has_nothing_to_drop(self):
-        with pytest.raises(ValueError, match=r"drop is \['x'\]. Pass None for a.svm"):
+        with pytest.raises(ValueError, match=r"drop is \['x'\]. Omit drop for a.svm"):
             read_table(put("a.svm", LETOR), drop=["x"])
 
     def test_words_have_names(self):
@@ -769,7 +769,9 @@ def test_closed_standard_input_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("read", [rb.read_table, rb.read_preferences, rb.read_orders])
 def test_standard_input_is_for_the_command_line(read):
-    with pytest.raises(ValueError, match="^path is '-'. Pass a file. Only the command line"):
+    with pytest.raises(
+        ValueError, match="^path is '-'. Pass a file, because only the command line"
+    ):
         read("-")
 
 

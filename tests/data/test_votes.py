@@ -83,7 +83,7 @@ def test_a_session_of_two_groups_is_refused():
     log = table("clicks")
     log.loc[5, "judge"] = "another"
     records = read_records(None, FrameSource(log), None, {}, ["judge"])
-    with pytest.raises(ValueError, match="of which the session 1 of the table has two values"):
+    with pytest.raises(ValueError, match="which has two values in the session 1 of the table"):
         records.make_grouped("judge")
 
 
@@ -176,7 +176,10 @@ def test_tables_without_columns_or_values_are_refused():
     for table, said in (
         ([("a", "b")], "the table is .*. Pass a data frame"),
         (pl.DataFrame(dict(winner=["a"])).lazy(), "holds no values yet"),
-        (dict(winner=["a", "b"], loser=["b"]), r"loser has shape \(1,\). Pass shape \(2,\)"),
+        (
+            dict(winner=["a", "b"], loser=["b"]),
+            r"loser has shape \(1,\). Pass an array of shape \(2,\)",
+        ),
         (dict(winner=["a"], loser=[""]), "the table: loser is empty in row 0"),
     ):
         with pytest.raises((ValueError, TypeError), match=said):

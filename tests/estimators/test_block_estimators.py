@@ -301,12 +301,12 @@ def test_lambda_for_blocks_by_a_path_and_held_out_items():
     )
     held_out = X[180:], y[180:], qid[180:]
     with pytest.raises(
-        ValueError, match=r"X is Blocks; .* With blocks, choose lambda by rankbook.val"
+        ValueError, match=r"X is Blocks. .* With blocks, choose lambda by rankbook.val"
     ):
         rb.RankSVMCV(kernel="linear", cv=3).fit(blocks)
     path = rb.solve_path(rb.BlockRankSVMProblem(blocks), 20.0, "newton", eps=1e-3)  # as it says
     with pytest.raises(
-        ValueError, match=r"X_val is Blocks\(3 blocks\); .* Pass the items of one bl"
+        ValueError, match=r"X_val is Blocks\(3 blocks\). .* Pass the items of one bl"
     ):
         rb.validation_curve(path, blocks, y)
     curve = rb.validation_curve(path, *held_out[:2], qid=held_out[2])

@@ -199,7 +199,7 @@ def test_query_ids_weights_survival_and_pairs_by_name():
     rows = X[:60]
     y, qid = (rows @ W + RNG.normal(size=60)).round(), RNG.integers(3, size=60)
     model = rb.RankRLS(kernel="linear").fit(rows, y, qid)
-    with pytest.raises(ValueError, match="qid is None and the model was fitted with query ids"):
+    with pytest.raises(ValueError, match="qid is None, and the model was fitted with query ids"):
         model.calibrate(rows, y)
     slope = model.calibrate(rows, y, qid).calibration_.slope
     prefs = rb.Preferences.from_scores(y, qid)
@@ -249,7 +249,9 @@ def test_features_of_pairs_count_in_probabilities_and_calibration():
             exact = 1 / (1 + np.exp((X[300:600] - X[:300]) @ W - 0.8 * home))
             assert np.abs(p - exact).mean() < 0.03
         assert np.array_equal(p, model.predict_pair_proba(X[:300], X[300:600]))
-        with pytest.raises(ValueError, match="^pair_features has 2 columns. Pass 1, as many as"):
+        with pytest.raises(
+            ValueError, match="^pair_features has 2 columns. Pass 1 columns, as many as"
+        ):
             model.predict_pair_proba(X[:3], X[3:6], np.ones((3, 2)))
 
 
@@ -336,7 +338,7 @@ def test_files_pickles_and_copies_keep_a_calibration_and_clones_and_fits_do_not(
         warnings.simplefilter("ignore")
         model.fit(X, LEARNT)
     assert not hasattr(model, "calibration_") and not hasattr(model, "link_")
-    with pytest.raises(ValueError, match=r"not log-odds; .* model.calibrate\(X_val, y_val\)"):
+    with pytest.raises(ValueError, match=r"not log-odds. .* model.calibrate\(X_val, y_val\)"):
         model.predict_pair_proba(X[:9], X[9:18])
 
 
@@ -389,7 +391,9 @@ def test_a_scaled_model_of_the_command_line_has_probabilities(tmp_path):
 def test_several_scores_for_each_item_are_refused_with_a_way_out():
     Y = np.c_[X[:30] @ W, -(X[:30] @ W)] + RNG.normal(size=(30, 2))
     labels = rb.LabelRanker().fit(X[:30], Y)
-    with pytest.raises(ValueError, match=r"^X has 2 scores for each row. Pass one. For pairs"):
+    with pytest.raises(
+        ValueError, match=r"^X has 2 scores for each row. Pass one score for each row. For pairs"
+    ):
         labels.calibrate(X[:30], Y)
     scores = labels.predict(X[:30])
     link = rb.calibrate(Y.ravel(), scores.ravel(), np.repeat(np.arange(30), 2))

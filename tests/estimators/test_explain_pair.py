@@ -225,7 +225,7 @@ def test_numbers_of_training_items(fitted):
     found, rows = rb.explain_pair(model, 3, 5), rb.explain_pair(model, X[3], X[5])
     assert np.allclose(found.contributions, rows.contributions, atol=1e-12)
     assert np.isclose(found.distance, rows.distance, equal_nan=True)
-    with pytest.raises(ValueError, match=r"^b is 40. Pass numbers from 0 to 39"):
+    with pytest.raises(ValueError, match=r"^b is 40. Pass a number from 0 to 39"):
         rb.explain_pair(model, 0, N)
     with pytest.raises(ValueError, match=r"^a is -1. Pass numbers from 0"):
         rb.explain_pair(model, -1, 0)
@@ -411,7 +411,7 @@ def test_a_pipeline_is_explained_by_names(kernel, pandas):
             assert by_prefs.names[0].startswith("Elm St ")
             assert by_items.difference == pytest.approx(by_prefs.difference)
     else:
-        with pytest.raises(ValueError, match="a is 'Elm St 3'. Pass a name of a training item"):
+        with pytest.raises(ValueError, match="a is 'Elm St 3'. Pass the name of a training item"):
             rb.explain_pair(model, one, two)
 
 
@@ -454,9 +454,9 @@ def test_what_cannot_be_explained():
         (
             lambda: rb.explain_pair(pipeline, a, b),
             TypeError,
-            "ends in a StandardScaler; .* a ranker",
+            "ends in a StandardScaler. .* a ranker",
         ),
-        (lambda: rb.explain_pair(linear, "Elm", b), ValueError, "^a is 'Elm'. Pass a name of"),
+        (lambda: rb.explain_pair(linear, "Elm", b), ValueError, "^a is 'Elm'. Pass the name of"),
         (lambda: rb.explain_pair(whole, NEW[:2], b), ValueError, "^a has 2 rows. Pass one"),
         (lambda: rb.explain_pair(svm, a, b), TypeError, "problem on labels"),
         (lambda: rb.explain_pair(rb.RankSVM(), a, b), ValueError, "not fitted"),
@@ -464,7 +464,7 @@ def test_what_cannot_be_explained():
         (
             lambda: rb.explain_pair(linear, a[:3], b[:3]),
             ValueError,
-            "a has 3 features. Pass 4, as in",
+            "a has 3 features. Pass 4 features, as in",
         ),
         (lambda: rb.explain_pair(linear, [*a[:3], np.nan], b), ValueError, "^a has NaN"),
         (lambda: rb.explain_pair(linear, a, NEW), ValueError, "^b has 9 rows. Pass one item"),

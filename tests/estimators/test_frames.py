@@ -383,7 +383,7 @@ def test_a_lazy_frame_is_refused_in_words():
     from rankbook.estimators.scaled import ScaledModel
 
     lazy, y = frame("polars").lazy(), pl.DataFrame({"y": Y}).lazy()
-    said = r"is a LazyFrame, which holds no values yet; .* call \.collect\(\)"
+    said = r"is a LazyFrame, which holds no values yet. Pass a DataFrame, which \.collect\(\)"
     scaled = ScaledModel(rb.RankRLS().fit(X, Y), np.zeros(2), np.ones(2), COLUMNS)
     labels = rb.LabelRanker().fit(X, X)
     for name, call in (

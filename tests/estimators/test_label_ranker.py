@@ -450,11 +450,11 @@ WRONG = {
     ),
     "features as weights": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, L0),
-        "sample_weight has two dimensions.* labels is the keyword for features of labels",
+        "sample_weight has two dimensions.* Features of labels belong in labels=",
     ),
     "features as weights of a score": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).score(X1, Y0, L1),
-        "sample_weight has two dimensions.* labels is the keyword for features of labels",
+        "sample_weight has two dimensions.* Features of labels belong in labels=",
     ),
     "gaps and leave-one-out": (
         lambda: rb.LabelRankerCV(cv="loo").fit(X0, np.where(np.eye(N, K), np.nan, Y0)),
@@ -462,7 +462,7 @@ WRONG = {
     ),
     "other features": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).predict(X1, L1[:, :1]),
-        "labels has 1 columns. Pass 2, as in training",
+        "labels has 1 columns. Pass 2 columns, as in training",
     ),
     "other features, linear": (
         lambda: (
@@ -470,11 +470,11 @@ WRONG = {
             .fit(X0, Y0, labels=csr_array(L0))
             .predict(X1, L1[:, :1])
         ),
-        "labels has 1 columns. Pass 2, as in training",
+        "labels has 1 columns. Pass 2 columns, as in training",
     ),
     "new labels and the identity": (
         lambda: rb.LabelRanker().fit(X0, Y0).predict(X1, labels=L1),
-        "labels is given and the model compares no labels. Pass a model fitted with a label_k",
+        "labels is given and the model compares no labels. Fit the model with a label_k",
     ),
     "features for a matrix": (
         lambda: rb.LabelRanker(label_kernel=np.eye(K)).fit(X0, Y0).predict(X1, labels=L1),
@@ -482,7 +482,7 @@ WRONG = {
     ),
     "scores of other labels": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).score(X0, Y0, labels=L1),
-        "y has 6 columns. Pass 4, as labels has rows",
+        "y has 6 columns. Pass 4 columns, as labels has rows",
     ),
 }
 
@@ -548,7 +548,7 @@ class TestNumbersAsNames:
         assert len(model.recommend(self.X, 9)) == 6  # k above the number of labels is no gap
 
     def test_another_order_is_refused(self):
-        with pytest.raises(ValueError, match="^labels has 3 as row 0. Pass 1: names in the"):
+        with pytest.raises(ValueError, match="^labels has 3 as row 0. Pass 1, because names"):
             rb.LabelRanker(**self.kinds).fit(self.X, self.Y, labels=self.L.loc[[3, 2, 1]])
         kernel = pd.DataFrame(np.eye(3), index=[3, 1, 2], columns=[3, 1, 2])
         with pytest.raises(ValueError, match="^label_kernel has 3 as row 0. Pass 1"):

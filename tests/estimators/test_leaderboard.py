@@ -410,7 +410,11 @@ def wrong(change, expected, columns=ARENA, **options):
         wrong(lambda v: v, "since is '2030-01-01', after the last", date="day", since="2030-01-01"),
         wrong(lambda v: v, "half_life is '90x'. Pass a time", date="day", half_life="90x"),
         wrong(lambda v: v, "half_life is -3. Pass a time", date="day", half_life=-3),
-        wrong(lambda v: v, "half_life is '9d'. Pass date='day', a column", half_life="9d"),
+        wrong(
+            lambda v: v,
+            "half_life is '9d'. Pass a column of dates with it, such as date='day'",
+            half_life="9d",
+        ),
         wrong(lambda v: v, "anchor is 'q'. Pass one of: a, b", anchor=("q", 1.0)),
         wrong(
             lambda v: v.assign(length=v.length.where(v.index != 6)),
@@ -418,7 +422,7 @@ def wrong(change, expected, columns=ARENA, **options):
             STYLE,
         ),
         wrong(lambda v: v.assign(length=0.0), "pair_features has 'length', which is 0", STYLE),
-        wrong(lambda v: v, "columns has ties='drop'. Pass ties=", ARENA | dict(ties="drop")),
+        wrong(lambda v: v, "columns has ties='drop'. Set ties=", ARENA | dict(ties="drop")),
     ],
 )
 def test_wrong_votes(change, expected, columns, options):

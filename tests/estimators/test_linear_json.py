@@ -96,7 +96,10 @@ def test_scores_of_a_model_of_the_command_line_by_hand():
 REFUSED = {
     "kernel": (rb.RankSVM(), "not linear"),
     "subspace": (rb.RankSVM(kernel="poly", degree=1, approximate_kernel=3), "not linear"),
-    "scaler": (make_pipeline(Normalizer(), SVM), "has the step Normalizer. Pass StandardSc"),
+    "scaler": (
+        make_pipeline(Normalizer(), SVM),
+        "has the step Normalizer. Pass only StandardSc",
+    ),
     "rotation": (make_pipeline(PCA(2), SVM), "has the step PCA"),
     "clipped": (make_pipeline(MinMaxScaler(clip=True), SVM), "MinMaxScaler with clip=True"),
     "classes": (rb.OrdinalRanker(SVM), "is an OrdinalRanker"),

@@ -287,13 +287,13 @@ def test_bad_draws_and_limits(stream):
     "call, what",
     [
         (lambda m, X, y: m.partial_fit(X[:, :3], y), "X has 3 features"),
-        (lambda m, X, y: m.partial_fit(X, y[:-1]), "equal numbers"),
+        (lambda m, X, y: m.partial_fit(X, y[:-1]), "one entry for each row"),
         (lambda m, X, y: m.partial_fit(X, y, qid=y[:-1]), "qid has shape"),
         (lambda m, X, y: m.partial_fit(X, y, sample_weight=y[:-1]), "sample_weight"),
         (lambda m, X, y: m.partial_fit(X, y, sample_weight=-np.ones(600)), "sample_weight has -1"),
         (lambda m, X, y: m.partial_fit(X, None), "y is None"),
         (lambda m, X, y: m.partial_fit(1e180 * X, y), "overflow"),
-        (lambda m, X, y: m.partial_fit_pairs(X, X[1:]), "equal shapes"),
+        (lambda m, X, y: m.partial_fit_pairs(X, X[1:]), "arrays of the same shape"),
         (lambda m, X, y: m.partial_fit_pairs(X[:, :2], X[:, :2]), "X has 2 features"),
         (lambda m, X, y: m.partial_fit_pairs(X[0], X[1]), "better has shape"),
         (

@@ -476,7 +476,7 @@ def test_survival_times_have_a_posterior():
     model = rb.RankSVM(lam=0.1, kernel="linear", loss="plackett-luce").fit(X, target)
     found = rb.order_intervals(model, np.array([[1.0, 0.0], [-1.0, 0.0]]))
     assert found.decided[0, 1] == 1
-    with pytest.raises(ValueError, match="^unit is 'order', and there is one"):
+    with pytest.raises(ValueError, match="^unit is 'order', and there is only one"):
         rb.order_intervals(model, X, method="bootstrap")
 
 

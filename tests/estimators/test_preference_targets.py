@@ -268,7 +268,7 @@ def test_a_pipeline_that_drops_query_ids_is_not_judged():
     ]
     for judge in judges:
         with pytest.raises(
-            ValueError, match="the model was fitted with query ids; pass qid .*zeros"
+            ValueError, match="the model was fitted with query ids. Pass qid .*zeros"
         ):
             judge(X, Y, qid=None)
         assert np.isfinite(judge(X, TARGETS["grades"]))
@@ -340,7 +340,7 @@ def test_ensembles_that_need_numbers_refuse_a_target(kind, routing):
         rb.OnlineSVC(),
         rb.LabelRanker(),
     ):
-        with pytest.raises(TypeError, match="a Preferences is not an array of numbers; .* RankSVM"):
+        with pytest.raises(TypeError, match="a Preferences is not an array of numbers. .* RankSVM"):
             model.fit(X, TARGETS[kind])
     with pytest.raises(TypeError, match="a Preferences is not an array of numbers"):
         cross_val_score(ranker, X, TARGETS[kind], cv=StratifiedKFold(3))

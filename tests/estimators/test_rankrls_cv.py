@@ -560,10 +560,10 @@ def test_metrics_by_function(tied_queries):
     ):
         assert np.array_equal(table(name), table(function))
     for options, said in (
-        (dict(k=2), "k is no option of the metric disagreement"),
+        (dict(k=2), "k is not an option of the metric disagreement"),
         (dict(k=0, metric="ndcg"), "k is 0"),
         (dict(k=3, metric="ndcg@2"), "k is 3, and metric is 'ndcg@2'"),
-        (dict(k=3, metric=lambda y, s, q: 0.0), "k is 3. Pass None for a function"),
+        (dict(k=3, metric=lambda y, s, q: 0.0), "k is 3. Omit k for a function"),
         (dict(metric="precision"), "k is None for precision_at_k"),
     ):
         with pytest.raises(ValueError, match=said):

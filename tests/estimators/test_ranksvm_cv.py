@@ -452,8 +452,8 @@ def test_refit_after_an_error_keeps_the_old_model(mixture):
         (dict(rule="best"), ValueError, "rule is 'best'"),
         (dict(metric="acu"), ValueError, "did you mean 'auc'"),
         (dict(metric="auc", k=3), ValueError, "k is 3"),
-        (dict(metric="auc@3"), ValueError, "k is 3. Pass None for auc"),
-        (dict(metric="ndcg@0"), ValueError, "metric is 'ndcg@0'. Pass at least one place"),
+        (dict(metric="auc@3"), ValueError, "k is 3. Omit k for auc"),
+        (dict(metric="ndcg@0"), ValueError, "metric is 'ndcg@0'. Pass at least one rank"),
         (dict(metric="ndcg@3", k=3), ValueError, "k is 3, and metric is 'ndcg@3'"),
         (dict(metric="precision@3"), ValueError, "metric is 'precision@3'"),
         (dict(lam_min_ratio=0.0), ValueError, "lam_min_ratio is 0"),
@@ -475,7 +475,7 @@ def test_bad_data(mixture):
     for args, what in [
         ((X, mixture.y), "row 7, column 1"),
         ((mixture.X, np.zeros(60)), "no preference"),
-        ((mixture.X, mixture.y[1:]), "Pass equal numbers"),
+        ((mixture.X, mixture.y[1:]), "Pass one entry for each row"),
     ]:
         with pytest.raises(ValueError, match=what):
             RankSVMCV(random_state=0).fit(*args)
@@ -590,7 +590,7 @@ def test_survival_times_choose_cox():
 
 def test_negative_grades_are_refused_by_their_own_name():
     X = np.arange(12.0)[:, None]
-    with pytest.raises(ValueError, match="y has -1.0 at index 0. Pass numbers >= 0.0"):
+    with pytest.raises(ValueError, match="y has -1.0 at index 0. Pass numbers >= 0"):
         rb.RankSVMCV("linear", metric="ndcg@10", cv=3).fit(X, np.arange(12.0) % 3 - 1)
 
 

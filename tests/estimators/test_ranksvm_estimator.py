@@ -250,7 +250,7 @@ def test_where_rounding_ends_the_path_its_end_answers_and_auto_goes_on():
     assert path.status == "rounding"
     with pytest.warns(ConvergenceWarning, match="The path ends at lam = "):
         last = rb.solve(problem, lam, solver="path")
-    with pytest.warns(ConvergenceWarning, match="its tolerance is 1e-06"):
+    with pytest.warns(ConvergenceWarning, match="its tolerance of 1e-06"):
         end = path.coef(path.domain[0])
     assert (
         np.array_equal(last.coef, end) and "the solver 'qp' may come closer" in last.info["advice"]
@@ -360,7 +360,7 @@ def test_ctrl_c_in_a_fold_ends_cross_validation(monkeypatch):
 
 def test_a_solution_that_a_pickle_lost_is_missed_by_name():
     model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(AttributeError, match="^exact_certificate_ is there after"):
+    with pytest.raises(AttributeError, match="^exact_certificate_ needs solution_ and"):
         _ = model.exact_certificate_
     found = pickle.loads(pickle.dumps(model))
     with pytest.raises(AttributeError, match="^solution_ holds the training data and is not kept"):

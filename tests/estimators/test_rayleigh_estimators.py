@@ -219,10 +219,10 @@ def test_the_mark_can_be_given(half_labelled):
         ([1] * 90, ValueError, "y has 1 class among its 90"),
         ([1] * 89 + [0], ValueError, "89 labelled items of the better class and 1 of the worse"),
         ([1] + [0] * 10 + [-1] * 79, ValueError, "1 labelled items of the better class and 10"),
-        (["ill", "well", "well"] * 30, TypeError, "holds what is no number"),
-        (np.array(["ill", -1, 1] * 30, dtype=object), TypeError, "holds what is no number"),
+        (["ill", "well", "well"] * 30, TypeError, "an entry that is no number"),
+        (np.array(["ill", -1, 1] * 30, dtype=object), TypeError, "an entry that is no number"),
         ([0, 1, np.inf] * 30, ValueError, "y has inf at index 2"),
-        ([0, 1] * 44, ValueError, "equal numbers"),
+        ([0, 1] * 44, ValueError, "one entry for each row"),
         (None, ValueError, "the target y is None"),
     ],
 )

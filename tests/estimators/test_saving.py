@@ -276,7 +276,7 @@ def test_what_belongs_together_is_one_object(tmp_path):
 def test_the_exact_certificate_comes_along_once_it_is_there(tmp_path):
     model = rb.RankSVM(approximate_kernel=9).fit(X, Y)
     model.save(tmp_path / "m.rankbook")
-    with pytest.raises(AttributeError, match="exact_certificate_ is there after a fit"):
+    with pytest.raises(AttributeError, match="exact_certificate_ needs solution_ and a fit"):
         rb.load(tmp_path / "m.rankbook").exact_certificate_  # noqa: B018
     proven = model.exact_certificate_
     model.save(tmp_path / "m.rankbook")
@@ -390,12 +390,12 @@ def test_later_versions_and_other_kinds_are_refused(tmp_path, stored):
     file.write_bytes(stored[1])
     _, facts, arrays = read_archive(file, [KIND])
     write_archive(file, KIND, facts, arrays, VERSION + 1)
-    with pytest.raises(ValueError, match=f"version {VERSION + 1}; .* update rankbook"):
+    with pytest.raises(ValueError, match=f"version {VERSION + 1}. Update rankbook"):
         rb.load(file)
     facts_of_later = file_facts(file)
     assert facts_of_later["version"] == VERSION + 1 and not facts_of_later["readable"]
     write_archive(file, KIND, facts, arrays, VERSION - 1)
-    with pytest.raises(ValueError, match="of format version 1. Pass version 2: fit and save"):
+    with pytest.raises(ValueError, match="of format version 1. Fit the model and save"):
         rb.load(file)
     assert not file_facts(file)["readable"]
     write_archive(file, "rankbook recipe", facts, arrays)
@@ -607,5 +607,5 @@ def test_a_version_is_a_number_from_1_up(tmp_path, stored, version):
     file.write_bytes(stored[1])
     _, facts, arrays = read_archive(file, [KIND])
     write_archive(file, KIND, facts, arrays, version)
-    with pytest.raises(ValueError, match="header is not that of"):
+    with pytest.raises(ValueError, match="another header than"):
         rb.load(file)

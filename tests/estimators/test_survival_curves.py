@@ -87,7 +87,9 @@ def test_the_restricted_mean_is_unknown_beyond_the_last_time():
     y = rb.Orders.from_survival([1.0, 2, 3, 9], [1, 0, 1, 0], weight=[1.0, 1, 1, 0])
     hazard = rb.BaselineHazard(y, np.zeros(4))
     assert hazard.last_time == 3.0  # the patient of weight 0 does not count
-    with pytest.raises(ValueError, match="^tau is 4. Pass at most 3, the last time of y_true"):
+    with pytest.raises(
+        ValueError, match="^tau is 4. Pass a time of at most 3, the last one of y_true"
+    ):
         hazard.restricted_mean([0.0], 4)
     early = rb.BaselineHazard(rb.Orders.from_survival([-1.0, 2], [1, 1]), [0.0, 0])
     with pytest.raises(ValueError, match="^y_true has the time -1. Pass times >= 0"):

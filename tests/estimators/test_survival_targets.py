@@ -65,7 +65,7 @@ def test_a_fit_is_that_of_the_listed_pairs(model):
             assert np.allclose(model.fit(X, y, stratum, w).predict(X), expected, atol=1e-5)
             assert abs(model.score(X, y, stratum, w) - value) < 1e-12
         if stratum is not None:
-            with pytest.raises(ValueError, match="qid is None and the model was fitted with"):
+            with pytest.raises(ValueError, match="qid is None, and the model was fitted with"):
                 model.score(X, structured())
 
 
@@ -161,7 +161,7 @@ def test_rows_keep_their_times_and_censored_patients_stay_the_better_ones():
     "time, event, said",
     [
         ([3.0, np.nan], [1, 0], r"^time has NaN at index 1. Pass finite numbers"),
-        ([3.0], [1, 0], r"^time has 1 entries and event has 2. Pass equal lengths"),
+        ([3.0], [1, 0], r"^time has 1 entries and event has 2. Pass arrays of equal length"),
         ([3.0, 1.0], [2, 0], r"^event is 2 in row 0. Pass True and False, or 1 and 0"),
         ([3.0, 1.0], [True, None], r"^event is None in row 1"),
         ([], [], r"^time has shape \(0,\). Pass at least one time"),

@@ -130,7 +130,7 @@ def test_fractions_of_a_step_are_kept():
 @pytest.mark.parametrize(
     "extra, said",
     [
-        (dict(weight=[1.0]), r"weight has shape \(1,\). Pass shape \(2,\)"),
+        (dict(weight=[1.0]), r"weight has shape \(1,\). Pass an array of shape \(2,\)"),
         (dict(weight=[1.0, -1.0]), "weight has -1.0 at index 1"),
         (dict(weight=[1e200, 1.0]), "weight has a sum of 1e[+]200"),
         (dict(margin=[1.0, 0.0]), "margin has 0.0 at index 1"),

@@ -295,7 +295,7 @@ class Wrong:
 @pytest.mark.parametrize(
     "options, match",
     [
-        (dict(n_neighbors=8), "n_neighbors is 8. Pass an integer >= 1 and <= 7"),
+        (dict(n_neighbors=8), "n_neighbors is 8. Pass an integer from 1 to 7"),
         (dict(n_neighbors=0), "n_neighbors is 0"),
         (dict(n_neighbors=1.5), "n_neighbors is 1.5"),
         (dict(metric="precomputed"), "metric is 'precomputed'"),

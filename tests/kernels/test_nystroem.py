@@ -208,7 +208,7 @@ def test_arrays_may_be_read_only_or_not_contiguous():
     [
         (
             dict(X=np.diag([1.0, 1, -1]), kernel="precomputed"),
-            "not positive semi-definite: of item 2",
+            "not positive semi-definite: the residual of item 2",
         ),
         (
             dict(X=np.array([[1.0, 2, 0], [2, 1, 0], [0, 0, 1]]), kernel="precomputed"),
@@ -221,7 +221,7 @@ def test_arrays_may_be_read_only_or_not_contiguous():
                 r"1.0 at \(0, 1)\). Pass a symmetric"
             ),
         ),
-        (dict(X=np.zeros((3, 3)), kernel="linear"), "the kernel is 0 for every item"),
+        (dict(X=np.zeros((3, 3)), kernel="linear"), "kernel is 0 for every item"),
         (dict(X=np.ones((3, 2)), kernel="precomputed"), "square Gram matrix"),
         (dict(X=[[1.0, np.nan]]), "X has NaN in row 0, column 1"),
         (dict(n_components=0), "n_components is 0. Pass an integer >= 1"),
@@ -251,7 +251,7 @@ def test_a_count_of_another_type_is_a_type_error(bad):
 
 def test_new_items_must_fit():
     found = NystroemMap(np.eye(4), 2)
-    with pytest.raises(ValueError, match="4, as in training"):
+    with pytest.raises(ValueError, match="4 columns, as in training"):
         found.transform(np.eye(3))
     with pytest.raises(ValueError, match="a column for each training item"):
         NystroemMap(np.eye(4), 2, "precomputed").transform(np.eye(3))

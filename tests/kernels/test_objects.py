@@ -61,7 +61,7 @@ def test_the_kernel_of_a_basis_alone_is_enough(solver):
     assert np.allclose(two.predict(new[:, narrow.basis]), one.predict(new), rtol=1e-12)
     with pytest.raises(
         ValueError,
-        match=r"Pass shape \(p, 4\) for a precomputed kernel, a column for each basis item",
+        match=r"Pass an array of shape \(p, 4\) for a precomputed kernel, with a column for each b",
     ):
         two.predict(new)
 
@@ -121,7 +121,9 @@ def test_a_function_that_returns_no_number_is_named(value):
 
     kernel = rb.kernels.over(SETS, odd)
     kind = type(value).__name__
-    match = rf"objects, odd\), whose function returned .*, a {kind}, for the objects 0 and 5; exp"
+    match = (
+        rf"objects, odd\), whose function returned .*, a {kind}, for the objects 0 and 5. Return"
+    )
     with pytest.raises(TypeError, match=match):
         rb.RankSVM(kernel=kernel, lam=1.0).fit(kernel.items, np.arange(8) % 3)
     always = rb.kernels.over(SETS, lambda a, b: value)

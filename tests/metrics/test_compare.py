@@ -204,7 +204,7 @@ def test_differences_that_rounding_alone_tells_apart_share_a_rank(seed):
 
 @pytest.mark.parametrize("value", ["x", np.ones(2), [0.5]])
 def test_a_function_that_returns_no_number(value):
-    with pytest.raises(TypeError, match="^metric returned .*. Pass a number for each query"):
+    with pytest.raises(TypeError, match="^metric returned .*. Return a number for each query"):
         interval([1, 0, 1, 0], [1, 0, 1, 0], [1, 1, 2, 2], metric=lambda y, s: value)
 
 

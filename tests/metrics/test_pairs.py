@@ -539,9 +539,14 @@ GOOD = {
     ],
 }
 EVERY = [
-    ((S, FULL), {}, TypeError, r"y_score is a Preferences.*The order is \(y_true, y_score\)"),
+    (
+        (S, FULL),
+        {},
+        TypeError,
+        r"y_score is a Preferences.*The order of arguments is \(y_true, y_score\)",
+    ),
     ((FULL, FULL), {}, TypeError, "y_score is a Preferences"),
-    ((Y, S[:3]), {}, ValueError, r"y_score has shape \(3,\). Pass shape \(4,\)"),
+    ((Y, S[:3]), {}, ValueError, r"y_score has shape \(3,\). Pass an array of shape \(4,\)"),
     ((Y, [1, np.inf, 0, 0]), {}, ValueError, "y_score has infinity at index 1"),
     (([0, np.nan, 1, 1], S), {}, ValueError, "y_true has NaN at index 1"),
     ((Y, list("abcd")), {}, TypeError, "y_score cannot be read as numbers"),
@@ -555,7 +560,7 @@ EVERY = [
     ((Y, S, Q, [1, 1, np.nan, 1]), {}, ValueError, "sample_weight has NaN at index 2"),
 ]
 WITH_PREFERENCES = [
-    ((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences. Pass None"),
+    ((FULL, S, Q), {}, ValueError, "qid is given, and y_true is a Preferences. Omit qid"),
     ((FULL, S), dict(sample_weight=W), ValueError, "sample_weight is given, and y_true"),
 ]
 WITHOUT = [
@@ -564,7 +569,12 @@ WITHOUT = [
 BAD = {
     disagreement: WITH_PREFERENCES
     + [
-        ((FULL, [1.0, 2.0]), {}, ValueError, r"y_score has shape \(2,\). Pass shape \(4,\)"),
+        (
+            (FULL, [1.0, 2.0]),
+            {},
+            ValueError,
+            r"y_score has shape \(2,\). Pass an array of shape \(4,\)",
+        ),
         ((Y, S), dict(tie_tol=-1), ValueError, "tie_tol is -1"),
         ((Y, S), dict(tie_tol="1"), TypeError, "tie_tol is '1'"),
     ],
@@ -574,7 +584,7 @@ BAD = {
             ([0, 1, 2, 0], S),
             {},
             ValueError,
-            r"y_true has 3 different values .*The order is \(y_true, y_score\)",
+            r"y_true has 3 different values .*The order of arguments is \(y_true, y_score\)",
         ),
         ((S, Y), {}, ValueError, "y_true has 3 different values"),
         (

@@ -252,7 +252,7 @@ def test_survival_times_are_refused_in_words_that_name_the_right_function():
             (reliability, "rb.metrics.survival_calibration"),
             (rb.calibrate, "rb.BaselineHazard"),
         ):
-            with pytest.raises(ValueError, match=f"^y_true holds survival times; .*{name}; for"):
+            with pytest.raises(ValueError, match=f"^y_true holds survival times. .*{name}; for"):
                 metric(*given)
     with pytest.raises(ValueError, match="^y_true holds survival times"):
         brier_score(prefs, rng.random(len(prefs)), link=None)

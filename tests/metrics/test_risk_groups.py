@@ -171,7 +171,7 @@ def test_errors_name_the_argument():
     y = rb.Preferences.from_survival([1.0, 2.0, 3.0], [1, 1, 0])
     for call, words in (
         (lambda: risk_groups(y, [1.0, 1.0, 1.0]), "groups is 3, and group .* has no patient"),
-        (lambda: risk_groups(y, [1.0, 2.0, 3.0], [2.0, 1.0]), "groups is .*cut points that rise"),
+        (lambda: risk_groups(y, [1.0, 2.0, 3.0], [2.0, 1.0]), "groups is .*increasing cut points"),
         (lambda: risk_groups(y, [1.0, 2.0]), r"y_score has shape \(2,\)"),
         (lambda: survival_calibration(y, [0.5, 2.0, 0.1], 1), "y_proba has 2 in row 1, column 0"),
         (lambda: survival_calibration(y, [0.5, 0.2], 1), r"y_proba has shape \(2,\). Pass"),

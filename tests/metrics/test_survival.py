@@ -192,7 +192,12 @@ def test_probabilities_and_times_of_the_brier_score_are_checked():
     for p, times, train, words in (
         (score, 1.0, y, "y_proba has .* at index"),
         (np.full(40, 2.0), 1.0, y, "y_proba has 2 in row 0, column 0. Pass probabilities"),
-        (np.full((40, 2), 0.5), 1.0, y, r"y_proba has shape \(40, 2\). Pass shape \(40, 1\)"),
+        (
+            np.full((40, 2), 0.5),
+            1.0,
+            y,
+            r"y_proba has shape \(40, 2\). Pass an array of shape \(40, 1\)",
+        ),
         (np.full((40, 2), 0.5), [2.0, 1.0], y, "times is .*rising"),
         (np.full(40, 0.5), 1.0, y[:1], "train has no patient under observation after"),
     ):

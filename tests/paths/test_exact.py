@@ -116,7 +116,7 @@ def test_no_number_no_answer(line, lam):
 
 
 def test_the_hard_margin_is_refused_where_preferences_are_short_of_it(line):
-    with pytest.raises(ValueError, match="lam is 0, but .* short of their margin"):
+    with pytest.raises(ValueError, match="lam is 0, and .* have their margin"):
         by_hand(line, EVENTS[:4]).coef(0)
 
 
@@ -177,7 +177,7 @@ def test_a_path_is_cut_at_a_lambda_that_it_has():
     for wrong in ("foo", None, -1.0, np.nan, [1.0, 2.0]):
         with pytest.raises((ValueError, TypeError), match="^lam_end is .*. Pass a finite"):
             path.cut(wrong)
-    with pytest.raises(ValueError, match="below the end of the path. Pass at least"):
+    with pytest.raises(ValueError, match="below the end of the path. Pass a number of at least"):
         part.cut(lam / 2)
     with pytest.raises(TypeError, match="reason is an int"):
         path.cut(lam, "lam_min", 3)

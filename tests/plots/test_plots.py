@@ -624,13 +624,13 @@ def test_bad_arguments_of_plot_path(three):
         lambda: plots.plot_path(three, which=[0, 3]),
         ValueError,
         "which has 3",
-        "preferences 0 to 2",
+        "numbers of preferences from 0 to 2",
     )
     refused(
         lambda: plots.plot_path(three, "coef", which=[-1]),
         ValueError,
         "which has -1",
-        "items 0 to 2",
+        "numbers of items from 0 to 2",
     )
     refused(lambda: plots.plot_path(three, which=[]), ValueError, "which has shape (0,)")
     refused(lambda: plots.plot_path(three, which=[0.5]), ValueError, "which has", "float64")
@@ -783,10 +783,12 @@ def test_every_kind_of_path_is_drawn_or_refused_by_name(kind, tmp_path, amount):
             at[1] = list(path.problem.classes_).index(at[1])
         at = tuple(map(int, at))
         assert line.get_ydata()[7] == path.coef(lam)[at]
-    with pytest.raises(ValueError, match="^which has 1000. Pass [a-z]+ 0 to"):
+    with pytest.raises(ValueError, match="^which has 1000. Pass numbers of [a-z]+ from 0 to"):
         plots.plot_path(path, "coef", which=[1000])
     if kind in SQUARES:
-        refusal = f"^what is 'margins' and path is a {type(path).__name__} of a .*. Pass 'coef'"
+        refusal = (
+            f"^what is 'margins' and path is a {type(path).__name__} of a .*. Pass what='coef'"
+        )
         with pytest.raises(TypeError, match=refusal):
             plots.plot_path(path, "margins")
     else:
@@ -871,7 +873,7 @@ def test_an_l1_path_speaks_of_features_unless_asked_for_margins():
 
 def test_weights_of_other_kernels_are_refused():
     for path in (ranking(), KINDS["rls"](), KINDS["basis"]()):
-        with pytest.raises(TypeError, match="^what is 'weights' and path is a .* Pass 'coef'"):
+        with pytest.raises(TypeError, match="^what is 'weights' and path is a .* Pass what='coef'"):
             plots.plot_path(path, "weights")
 
 
@@ -928,5 +930,5 @@ def test_a_pair_is_called_by_name():
     assert shown == {"size", r"_cost in \$", "f(a) - f(b)"}
     ax = plots.plot_pair(rb.explain_pair(model, 2, 2))
     assert ax.get_title() == "a and b are equal, not proven"
-    with pytest.raises(ValueError, match="^names has 1 entries. Pass 2 names, one for each item"):
+    with pytest.raises(ValueError, match="^names has length 1. Pass 2 names, one for each item"):
         plots.plot_pair(rb.explain_pair(model, 0, 2), names=["Elm"])

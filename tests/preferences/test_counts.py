@@ -109,7 +109,7 @@ def test_what_is_no_win_matrix(wins, said):
 
 
 def test_names_of_another_number():
-    with pytest.raises(ValueError, match=r"^items has 3 names. Pass 4"):
+    with pytest.raises(ValueError, match=r"^items has 3 names. Pass 4 names"):
         rb.Preferences.from_wins(WINS, items=["a", "b", "c"])
     with pytest.raises(ValueError, match=r"^items is 'rows'. Pass a sequence"):
         rb.Preferences.from_wins(WINS, items="rows")
@@ -154,12 +154,12 @@ def test_counts_without_ties_and_between_rows():
 @pytest.mark.parametrize(
     "table, more, said",
     [
-        (counts(), dict(tie="even"), r"^ties is 'refuse', and row 1 has the number of ties 4"),
+        (counts(), dict(tie="even"), r"^ties is 'refuse', and row 1 has 4 ties"),
         (counts(right=["b", "a", "c", "c"]), {}, r"^first and second are both 'c' in row 3"),
         (counts(won=[1, 2, -3, 4]), {}, r"^wins_first has -3.0 at index 2. Pass"),
         (counts(lost=[1, 2, np.nan, 4]), {}, r"^wins_second has NaN at index 2. Pass"),
         (counts(won=0, lost=0), {}, r"^wins_first and wins_second are 0 in every row. Pass"),
-        (counts()[:0], {}, r"^the table has no row. Pass"),
+        (counts()[:0], {}, r"^table has no row. Pass"),
         (counts(), dict(wins_first="wins"), r"^wins_first is 'wins', and the table has"),
         ([("a", "b", 1, 2)], {}, r"^counts is a list. Pass"),
     ],
@@ -221,9 +221,13 @@ def test_a_counted_order_is_that_many_orders():
 def test_wrong_weights_of_orders(kind):
     table = long_table()
     table.loc[2, "votes"] = 4
-    with pytest.raises(ValueError, match=r"^weight is 3 in row 0 and 4 in row 2 of ranking 0; exp"):
+    with pytest.raises(
+        ValueError, match=r"^weight is 3 in row 0 and 4 in row 2 of ranking 0. Pass"
+    ):
         kind.from_rankings(table, weight="votes")
-    with pytest.raises(ValueError, match=r"^weight has shape \(2,\). Pass shape \(4,\)"):
+    with pytest.raises(
+        ValueError, match=r"^weight has shape \(2,\). Pass an array of shape \(4,\)"
+    ):
         kind.from_rankings(ORDERS, weight=[1, 2])
     with pytest.raises(ValueError, match=r"^weight has -1.0 at index 1. Pass"):
         kind.from_rankings(ORDERS, weight=[1, -1, 1, 1])

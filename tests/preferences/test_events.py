@@ -365,7 +365,7 @@ def test_a_column_tie_marks_ties_without_being_named():
         rb.Preferences.from_matches(games)
     assert rb.Preferences.from_matches(games.assign(tie=0)).better.tolist() == [0, 2, 2]
     scores = pd.Series([1.0, 2.0, 3.0], list("abc"))
-    with pytest.raises(ValueError, match="y_true has a tie in row 2; .*ties='half', items=y_score"):
+    with pytest.raises(ValueError, match="y_true has a tie in row 2. .*ties='half', items=y_score"):
         rb.disagreement(VOTES, scores)
     assert rb.disagreement(VOTES[:2], scores) == 1.0
 

@@ -176,7 +176,7 @@ def test_the_target_keeps_its_entries():
 @pytest.mark.parametrize(
     "entry, words",
     [
-        ([0.0, 2.0], "entry is 2 in row 1, where time is 2. Pass an entry before the time"),
+        ([0.0, 2.0], "entry is 2 in row 1, where time is 2. Leave out rows without a time at risk"),
         ([0.0, np.nan], "entry has NaN at index 1"),
         ([0.0], r"entry has shape \(1,\)"),
     ],

@@ -168,7 +168,7 @@ def test_the_target_is_its_own_and_read_only():
     for one in (orders, pickle.loads(pickle.dumps(orders)), orders[[0, 1]]):
         with pytest.raises(ValueError, match="read-only"):
             one.choice_weight[0] = 2
-        with pytest.raises(AttributeError, match="set once"):
+        with pytest.raises(AttributeError, match="cannot be changed"):
             one.ties = "efron"
 
 

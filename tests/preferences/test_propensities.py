@@ -116,7 +116,7 @@ def test_no_click_is_no_preference():
         (dict(propensity="p", clip=-1), "clip is -1"),
         (dict(propensity="p", clip=20), "clip is 20"),
         (dict(propensity="item"), "propensity"),
-        (dict(item=["session", "item"]), "which are names of columns.*Join columns of text"),
+        (dict(item=["session", "item"]), "which names several columns.*join columns of text"),
     ],
 )
 def test_what_is_no_propensity_is_refused(options, says):
@@ -257,7 +257,7 @@ def test_one_item_or_one_query_shows_no_spread():
 
 
 def test_an_empty_log_and_missing_columns_are_refused():
-    with pytest.raises(ValueError, match="the table has no row"):
+    with pytest.raises(ValueError, match="table has no row"):
         rb.click_propensities(dict(item=[], rank=[], click=[]))
     with pytest.raises(ValueError, match="query is 'query', and the table has the columns"):
         rb.click_propensities(page(), query="query")

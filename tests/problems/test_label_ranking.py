@@ -325,7 +325,7 @@ def test_what_is_no_pair_of_a_kronecker_path():
     rng = np.random.default_rng(0)
     path = rb.solve_path(LabelRankRLSProblem(rng.normal(size=(5, 2)), rng.normal(size=(5, 3))))
     prefs = rb.Preferences([0], [1], 2)
-    with pytest.raises(ValueError, match="X_new has 2 columns. Pass 3, as in training"):
+    with pytest.raises(ValueError, match="X_new has 2 columns. Pass 3 columns, as in training"):
         rb.validation_curve(path, np.zeros((2, 2)), prefs)
     with pytest.raises(ValueError, match="the number of a label is 3 in row 1"):
         rb.validation_curve(path, np.array([[0, 0, 0], [0, 0, 3.0]]), prefs)

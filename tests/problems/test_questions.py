@@ -171,12 +171,12 @@ X6 = np.arange(12.0).reshape(6, 2)
     [
         (dict(k=0), ValueError, "k is 0. Pass an integer >= 1"),
         (dict(k="3"), TypeError, "k is '3'"),
-        (dict(k=1, qid=[0, 1]), ValueError, r"qid has shape \(2,\). Pass shape \(6,\)"),
+        (dict(k=1, qid=[0, 1]), ValueError, r"qid has shape \(2,\). Pass an array of shape \(6,\)"),
         (dict(k=1, exclude=[0, 1]), ValueError, r"exclude has shape \(2,\). Pass pairs"),
         (
             dict(k=1, exclude=[[0, 6]]),
             ValueError,
-            "exclude has 6 at index 1. Pass items 0 to 5",
+            "exclude has 6 at index 1. Pass item numbers from 0 to 5",
         ),
         (dict(k=1, exclude=[[0.0, 1.0]]), TypeError, "exclude has dtype float64"),
         (dict(k=1, X_new=np.zeros((3, 5))), ValueError, "X_new has"),
@@ -194,7 +194,7 @@ def test_what_cannot_be_asked_about():
         rb.suggest_pairs(scores, 1)
     assert rb.suggest_pairs(scores, 1, X_new=X6).shape == (1, 2)
     given = rb.RankSVMProblem(np.eye(6), rb.Preferences([0], [1], 6), kernel="precomputed")
-    with pytest.raises(ValueError, match="X_new is given and the kernel is precomputed"):
+    with pytest.raises(ValueError, match="X_new is given and kernel is 'precomputed'"):
         rb.suggest_pairs(rb.solve(given, 1.0), 1, X_new=np.eye(6))
     classes = rb.solve(MulticlassSVMProblem(X6, [0, 1, 2, 0, 1, 2]), 1.0)
     with pytest.raises(ValueError, match="solution gives an item 3 scores"):

@@ -286,7 +286,7 @@ def test_precomputed_kernels_agree_with_named_ones():
         (dict(basis=[0, 0]), "item 0 2 times"),
         (dict(basis=[6]), "item 6"),
         (dict(basis=[-1]), "item -1"),
-        (dict(basis=np.arange(7)), "more than the 6"),
+        (dict(basis=np.arange(7)), "and X has only 6"),
         (dict(basis=[0.5]), "dtype float64"),
         (dict(graph=np.eye(6, k=1)), "not symmetric"),
         (dict(graph=-np.ones((6, 6))), "negative weight"),
@@ -537,7 +537,7 @@ def test_directions_are_checked_and_reach_the_estimator():
             rb.solve(rb.RankRLSProblem(X, y), 0.1, solver="rls", directions=bad)
     fine = rb.solve(rb.RankRLSProblem(X, y), 0.1, solver="rls", directions=5)
     assert "advice" not in fine.info
-    with pytest.warns(Warning, match="More directions"):  # far below the rounding errors
+    with pytest.warns(Warning, match="Pass more directions"):  # far below the rounding errors
         rb.solve(rb.RankRLSProblem(X, y, gamma=1e-3), 1e-17, solver="rls", directions=1)
 
 

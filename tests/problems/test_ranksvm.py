@@ -399,7 +399,7 @@ def test_a_solution_predicts_what_its_path_predicts():
     path = rb.solve_path(problem)
     lam, X_new = 0.1 * problem.lam_max, np.random.default_rng(0).normal(size=(5, 2))
     assert np.array_equal(path.solution(lam).predict(X_new), path.predict(X_new, lam))
-    with pytest.raises(ValueError, match="X_new has 3 columns. Pass 2"):
+    with pytest.raises(ValueError, match="X_new has 3 columns. Pass 2 columns"):
         path.predict(np.ones((1, 3)), lam)
 
 

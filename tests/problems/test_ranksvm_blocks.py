@@ -348,7 +348,7 @@ def test_wrong_times_in_blocks_are_refused():
     with pytest.raises(ValueError, match="^a has survival times and b has scores"):
         rb.BlockRankSVMProblem(rb.Blocks(mixed))
     halves = [rb.Block(X[:30], times[:30], qid[:30]), rb.Block(X[30:], times[30:], qid[30:])]
-    with pytest.raises(ValueError, match="each query in one block"):
+    with pytest.raises(ValueError, match="all items of a query in one block"):
         rb.BlockRankSVMProblem(rb.Blocks(halves), loss="plackett-luce")
     none = np.zeros(9, dtype=times.dtype)
     with pytest.raises(ValueError, match="^blocks have no preference of positive weight"):
@@ -356,7 +356,7 @@ def test_wrong_times_in_blocks_are_refused():
     time, event = np.arange(1.0, 9.0), np.arange(8) % 2
     y = np.where(event, time, np.nextafter(time, np.inf))
     block = rb.Block(time[:, None], y, worse_weight=event, name="block 7")
-    words = "^block 7 has items that weigh 0 as worse items only; .*structured array"
+    words = "^block 7 has items that weigh 0 as worse items only. .*structured array"
     with pytest.raises(ValueError, match=words):
         rb.BlockRankSVMProblem(rb.Blocks([block]), loss="plackett-luce")
 

@@ -609,7 +609,7 @@ def test_labels_are_read_right_or_not_at_all(y, unlabelled, separate):
     "options, match",
     [
         (dict(n_components=0), "n_components is 0"),
-        (dict(n_neighbors=6), "n_neighbors is 6. Pass an integer >= 1 and <= 5"),
+        (dict(n_neighbors=6), "n_neighbors is 6. Pass an integer from 1 to 5"),
         (dict(n_neighbors=0), "n_neighbors is 0"),
         (dict(manifold_weight=-1), "manifold_weight is -1"),
         (dict(manifold_weight=np.nan), "manifold_weight is nan"),
@@ -626,7 +626,7 @@ def test_labels_are_read_right_or_not_at_all(y, unlabelled, separate):
         (dict(kernel="precomputed", X=np.ones((6, 2))), "square Gram matrix"),
         (dict(kernel="precomputed", metric="cosine"), "'euclidean' for a precomputed kernel"),
         (dict(X=np.where(np.eye(6) == 1, np.nan, 0)), "X has NaN in row 0, column 0"),
-        (dict(y=[0, 1]), r"y has shape \(2,\). Pass shape \(6,\)"),
+        (dict(y=[0, 1]), r"y has shape \(2,\). Pass an array of shape \(6,\)"),
     ],
 )
 def test_refusals(options, match):

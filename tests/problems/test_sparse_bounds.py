@@ -177,7 +177,7 @@ def test_a_loss_of_your_own_has_the_chord():
             lambda: problem_of(CASES[4][0], "logistic").certificate(
                 1.0, np.zeros(3), np.zeros(len(CASES[4][0]))
             ),
-            "^dual is given. Pass None",
+            "^dual is given. Omit dual",
         ),
         (
             lambda: rb.RankRLSProblem(X, GRADES, kernel="linear", penalty="elastic-net"),

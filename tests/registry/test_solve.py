@@ -281,7 +281,7 @@ def test_a_built_in_name_is_taken_only_with_replace_and_comes_back(problem, forg
             type("Alike", (), {"solve": print}),
             {},
             TypeError,
-            "Alike.*. Pass a class derived from rankbook.Solver",
+            "Alike.*. Pass a name, or a class derived from rankbook.Solver",
         ),
         (type("Nameless", (Solver,), {"solve": print}), {}, ValueError, "name is ''"),
         (type("Nameless", (Solver,), {"solve": 1}), {}, TypeError, "solve of Nameless is 1"),
@@ -461,7 +461,7 @@ def test_what_only_looks_like_a_solver_is_refused(problem):
             lambda solver=solver: rb.RankSVM(solver=solver).fit(problem.X, [0, 1, 2]),
         ):
             with pytest.raises(
-                TypeError, match="Alike.*. Pass a class derived from rankbook.Solver"
+                TypeError, match="Alike.*. Pass a name, or a class derived from rankbook.Solver"
             ):
                 call()
 
@@ -509,7 +509,7 @@ def test_a_warning_is_for_the_line_that_called():
         lambda: cross_val_score(ranker, X, y, cv=2),
     ):
         with pytest.warns(
-            ConvergenceWarning, match="relative gap of .* its tolerance is"
+            ConvergenceWarning, match="relative gap of .* its tolerance of"
         ) as caught:
             call()
         assert {
@@ -654,7 +654,7 @@ def sixes(**options):
 
 @pytest.mark.parametrize("tol", [1e-25, 1e-300])
 def test_auto_warns_above_the_tolerance_that_was_asked_for(tol):
-    with pytest.warns(ConvergenceWarning, match=f"its tolerance is {tol:g}.*Also tried") as caught:
+    with pytest.warns(ConvergenceWarning, match=f"its tolerance of {tol:g}.*Also tried") as caught:
         found = rb.solve(sixes(), 1e-3, tol=tol)
     assert len(caught) == 1 and tol < found.certificate.relative_gap <= 1e-6
 

@@ -75,9 +75,9 @@ ODD = [
     ("weights", "yes", "'yes'. Pass True or False"),
     ("hard_margin", None, "None. Pass True or False"),
     ("deterministic", 1, "1. Pass True or False"),
-    ("can_solve", True, "True. Pass a method"),
-    ("can_follow", True, "True. Pass a method"),
-    ("cost", 3.0, "3.0. Pass a method"),
+    ("can_solve", True, "True. Define a method"),
+    ("can_follow", True, "True. Define a method"),
+    ("cost", 3.0, "3.0. Define a method"),
 ]
 
 
@@ -193,15 +193,15 @@ def test_own_solvers_declare_what_makes_sense():
     [
         (
             dict(__new__=lambda cls: object()),
-            "^solver is <object.*. Pass a class derived",
+            "^solver is <object.*. Pass a name, or a class derived",
         ),
         (
             dict(__new__=lambda cls: None),
-            "^solver is None. Pass a class derived",
+            "^solver is None. Pass a name, or a class derived",
         ),
         (
             dict(can_solve=lambda *_: type("R", (), dict(__repr__=lambda _: 1 / 0))()),
-            "a R. Pass True",
+            "a R. Return True",
         ),
     ],
 )
@@ -292,7 +292,7 @@ def test_an_answer_that_is_neither_true_nor_a_sentence(install, problem, answer)
     import odd_solver_plugin
 
     odd_solver_plugin.Zero.can_solve = lambda self, problem: answer
-    words = "^the solver 'zero 1.0' of odd-solver 1.0 was asked can_solve, and answered .*; exp"
+    words = "^solver 'zero 1.0' of odd-solver 1.0 was asked can_solve, and answered .*. Return"
     with pytest.raises(TypeError, match=words):
         rb.solve(problem, 1.0, solver="zero")
     (row,) = (r for r in rb.compare_solvers(problem, allow_plugins=True) if r.solver == "zero")

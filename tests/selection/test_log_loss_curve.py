@@ -224,7 +224,7 @@ def test_what_has_no_probabilities_is_refused():
         with pytest.raises(ValueError, match=match.replace("log_loss", "brier_score")):
             rb.RankSVMCV("linear", loss=loss, metric="brier_score").fit(X, known)
     path = follow(loss="logistic")
-    with pytest.raises(ValueError, match="k is 3. Pass None for log_loss"):
+    with pytest.raises(ValueError, match="k is 3. Omit k for log_loss"):
         curve(path, k=3)
     with pytest.raises(ValueError, match="prefs_val has no preference of positive weight"):
         curve(path, np.zeros(len(V)))

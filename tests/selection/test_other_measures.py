@@ -61,7 +61,7 @@ def test_ties_count_as_they_are_classified(kind, labels):
 def test_what_a_path_of_labels_does_not_take():
     X, y = np.array([[1.0], [-1.0]]), np.array([1, 0])
     path = rb.solve_path(rb.SVMProblem(X, y))
-    with pytest.raises(ValueError, match="k is 3. Pass None for error"):
+    with pytest.raises(ValueError, match="k is 3. Omit k for error"):
         rb.validation_curve(path, X, y, metric="error", k=3)
     with pytest.raises(ValueError, match="metric is 'disagreement'"):
         rb.validation_curve(path, X, y)

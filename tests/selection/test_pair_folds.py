@@ -106,7 +106,7 @@ def test_a_splitter_of_groups_needs_groups(graph, model):
     for cv in splitters:
         for by in ("item", "pair"):
             model.set_params(cv=cv, fold_by=by)
-            with pytest.raises(ValueError, match="^cv is .* and groups is None; .*fold_by='pair'"):
+            with pytest.raises(ValueError, match="^cv is .* and groups is None. .*fold_by='pair'"):
                 model.fit(X, preferences=prefs)
     model.set_params(cv=KFold(3), fold_by="pair").fit(X, preferences=prefs)
 
@@ -121,10 +121,10 @@ def test_what_is_refused_leaves_nothing_behind(graph):
         (
             dict(fold_by="pair"),
             dict(groups=group),
-            "Pass shape .300,., the group of each preference. 25 groups .* fold_by='group'",
+            "Pass an array of shape .300,., the group of each .* 25 groups .* fold_by='group'",
         ),
         (dict(fold_by="group"), dict(groups=np.arange(300)), "300 groups .* fold_by='pair'"),
-        ({}, dict(groups=group), "groups is given and fold_by is 'item'; .*fold_by='pair' for gr"),
+        ({}, dict(groups=group), "groups is given and fold_by is 'item'. .*fold_by='pair' for gr"),
         ({}, dict(qid=group), "preferences and qid are both given"),
         ({}, dict(y=group), "preferences and y are both given"),
         ({}, dict(sample_weight=np.ones(25)), "preferences and sample_weight are both given"),

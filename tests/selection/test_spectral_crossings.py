@@ -77,7 +77,7 @@ def test_the_weight_of_unlabelled_items():
 
 def test_several_columns_are_refused():
     path = rb.solve_path(rb.RankRLSProblem(X, np.c_[Y, Y]))
-    with pytest.raises(ValueError, match="scores of 2 columns for an item. Pass one"):
+    with pytest.raises(ValueError, match="path has 2 columns of scores. Pass a path with one"):
         rb.validation_curve(path, X_VAL, rb.Preferences.from_scores(Y_VAL))
 
 

@@ -184,7 +184,9 @@ def test_a_start_without_multipliers_is_refused(sample):
     X, y, qid = sample
     problem = RankSVMProblem(X, rb.Preferences.from_scores(y, qid))
     start = rb.solve(problem, 1.0, "tiled")
-    with pytest.raises((ValueError, TypeError), match="start has .*Pass multipliers"):
+    with pytest.raises(
+        (ValueError, TypeError), match="start has .*Pass a Solution with multipliers"
+    ):
         rb.solve(problem, 0.9, "ascent", start=start)
 
 

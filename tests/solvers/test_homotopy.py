@@ -132,7 +132,7 @@ def test_the_end_is_the_hard_margin_of_the_hinge():
 
 def test_without_a_hard_margin_zero_is_refused():
     path = follow(squared(*CORPUS["copies that contradict"]))
-    with pytest.raises(ValueError, match="lam is 0, but some preferences"):
+    with pytest.raises(ValueError, match="lam is 0, and this path ends"):
         path.solution(0)
 
 

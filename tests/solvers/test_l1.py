@@ -152,7 +152,7 @@ def test_the_end_is_the_hard_margin_or_a_least_loss(path):
         hard = path.solution(0)
         assert hard.certificate.is_optimal(1e-8), hard.certificate
     else:
-        with pytest.raises(ValueError, match="lam is 0, but some preferences"):
+        with pytest.raises(ValueError, match="lam is 0, and this path ends"):
             path.solution(0)
         loss = lambda w: prefs.weight @ np.maximum(0, prefs.margin - prefs.matvec(problem.X @ w))
         assert loss(w) <= (loss(w) + highs(problem, 1e-7 * (problem.lam_max or 1))) / 2 * (1 + 1e-6)
@@ -359,7 +359,7 @@ def test_breakpoints_in_blocks_join(monkeypatch):
             np.unique(np.concatenate([lams for lams, _ in blocks])), np.unique(whole[0])
         )
     assert whole[0][0] > problem.lam_max and whole[0][-1] == 0
-    with pytest.raises(ValueError, match="X_new has 3 columns. Pass 4"):
+    with pytest.raises(ValueError, match="X_new has 3 columns. Pass 4 columns"):
         list(path.breakpoint_scores(X_new[:, :3]))
 
 

@@ -224,7 +224,7 @@ def test_rounding_that_forbids_the_digits_of_the_default_is_no_warning(recwarn):
     problem = rb.RankSVMProblem(X, prefs, gamma=0.1, loss="plackett-luce")
     found = rb.solve(problem, 1e-8, "newton")
     assert 1e-10 < found.certificate.relative_gap <= 1e-6 and not recwarn
-    with pytest.warns(ConvergenceWarning, match="its tolerance is 1e-10"):
+    with pytest.warns(ConvergenceWarning, match="above its tolerance of 1e-10"):
         rb.solve(problem, 1e-8, "newton", tol=1e-10)
 
 
@@ -393,7 +393,7 @@ def test_a_refinement_that_does_not_come_to_an_end_is_an_error(monkeypatch):
         newton_path.RangeAnswer, "lowest", lambda reach, problem, eps: reach.lam * (1 - eps / 10)
     )
     with pytest.raises(
-        ArithmeticError, match="a larger eps, now 1.0e-03, or a larger lam_min is needed"
+        ArithmeticError, match="Pass a larger eps, now 1.0e-03, or a larger lam_min"
     ):
         rb.solve_path(problem, solver="newton")
 
@@ -459,7 +459,7 @@ def test_a_resumed_path_is_as_good_as_one_that_went_there_at_once(name, loss):
 def test_a_path_resumes_below_its_end_only():
     X, prefs = CASES["queries"]
     path = rb.solve_path(rb.RankSVMProblem(X, prefs, kernel="linear"), solver="newton")
-    with pytest.raises(ValueError, match=". Pass less than .*where this path ended"):
+    with pytest.raises(ValueError, match=". Pass a number less than .*where this path ended"):
         path.resume(path.domain[0])
     with pytest.raises(ValueError, match="lam_min"):
         path.resume(-1.0)

@@ -782,7 +782,7 @@ def test_hard_margin_is_refused_where_there_is_none():
     )
     path = follow(problem, depth=None)
     assert path.status == "complete" and path.predict([[1.0]], 1e-9)[0] == pytest.approx(-0.5)
-    with pytest.raises(ValueError, match="lam is 0, but .* short of their margin"):
+    with pytest.raises(ValueError, match="lam is 0, and .* have their margin"):
         path.coef(0)
 
 

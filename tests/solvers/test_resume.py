@@ -212,7 +212,7 @@ def test_in_another_process_by_pickle(whole):
 def test_what_cannot_be_resumed_says_why(whole):
     assert whole.resume() is whole
     part = rb.solve_path(whole.problem, lam_min=0.5 * whole.problem.lam_max)
-    with pytest.raises(ValueError, match="lam_min is .*. Pass less than"):
+    with pytest.raises(ValueError, match="lam_min is .*. Pass a number less than"):
         part.resume(lam_min=0.6 * whole.problem.lam_max)
     with pytest.raises((TypeError, ValueError), match="lam_min"):
         part.resume(lam_min=-1.0)

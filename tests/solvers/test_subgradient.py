@@ -258,7 +258,7 @@ def test_seeds_and_the_info(graded_queries):
     )
     assert info["before_all"] == (info["updates"] < len(problem.prefs))
     with pytest.warns(
-        UserWarning, match="its tolerance is 0.001. More max_passes may help; these were 40 steps."
+        UserWarning, match="tolerance of 0.001. Pass a larger max_passes than for these 40 steps."
     ):
         short = rb.solve(
             problem, 1e-3, solver="subgradient", max_passes=40 / len(problem.prefs), tol=1e-3

@@ -68,7 +68,8 @@ def convert(
         if group_sizes is not None:
             if found.qid is not None:
                 raise ArgumentError(
-                    f"--group-sizes is {group_sizes!r} and DATA has query ids", "one of the two"
+                    f"--group-sizes is {group_sizes!r} and DATA has query ids",
+                    "--group-sizes only with DATA without query ids",
                 )
             check_file("--group-sizes", group_sizes)
             found = replace(found, qid=read_group_sizes(group_sizes, len(found.y)))

@@ -55,7 +55,7 @@ def sending(workers=None, scheduler=None):
         return
     if None not in (workers, scheduler):
         raise ArgumentError(
-            f"--workers is {workers} and --scheduler is {scheduler!r}", "one of the two"
+            f"--workers is {workers} and --scheduler is {scheduler!r}", "only one of the two"
         )
     from rankbook.base.limits import import_extra
     from rankbook.base.validation import as_count
@@ -179,7 +179,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     check_report(report_file, *(files or data), output, preferences)
     if report_file is not None and files is not None:
         raise ArgumentError(
-            f"--report is {str(report_file)!r} and DATA is several files", "one file"
+            f"--report is {str(report_file)!r} and DATA is several files", "one file as DATA"
         )
     asked = asked_preferences(data, preferences, **vars(records), loss=loss, name=roles.name)
     options = vars(kernel) | dict(loss=loss, penalty=penalty, graph=graph)
@@ -239,7 +239,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
                 "--kernel linear and --loss plackett-luce or logistic with it, without --sign",
             )
         if None not in (lam, c):
-            raise ArgumentError(f"lam is {lam!r} and -c is {c!r}", "one of the two")
+            raise ArgumentError(f"lam is {lam!r} and -c is {c!r}", "only one of the two")
         if c is not None:
             queries = lambda block: 1 if block.qid is None else len(set(block.qid.tolist()))
             lam = lam_of_c(c, blocks.reduce(queries, blocks.items))

@@ -60,7 +60,8 @@ def read_parts_of(
     if asked is None:
         if files and group_split is not None:
             raise ArgumentError(
-                f"group_split is {group_split!r} and parts are given as files", "one of the two"
+                f"group_split is {group_split!r} and parts are given as files",
+                "only one of the two",
             )
         if not files:
             more = dict(group_split=group_split, learnt=learnt, seed=seed)
@@ -92,6 +93,8 @@ def read_parts_of(
     for part, each in prefs.items():
         if not each.weight.any():
             name = "preferences" if part == "train" else part
-            raise ArgumentError(f"{name} has no preference of positive weight", "at least one")
+            raise ArgumentError(
+                f"{name} has no preference of positive weight", "at least one such preference"
+            )
     names = roles.features if roles.encoding is None else roles.encoding.names
     return PreferredItems(block.X, prefs, names, block.name, roles.encoding), groups

@@ -107,14 +107,14 @@ def predict(  # noqa: PLR0913 -- an option of the command each
     files = several_files(data)
     if pairs is not None and (files or ranked or qid or output.endswith(RUN)):
         raise ArgumentError(
-            f"pairs is {pairs!r}, beside several files, --ranked, --qid or a run",
-            "one file of items and a table",
+            f"pairs is {pairs!r} beside several files, --ranked, --qid or a run",
+            "one file of items and one table of pairs",
         )
     check_table("--output", output, (*TABLES, RUN), *(files or data), model)
     is_run = output.removesuffix(".gz").lower().endswith(RUN)
     if as_json and output != "-":
         raise ArgumentError(
-            f"--output is {output!r} and --json prints to standard output", "one of the two"
+            f"--output is {output!r} and --json prints to standard output", "only one of the two"
         )
     with spoken_warnings(queries=ranked or is_run):
         found, how = load_model(model), dict(needs_target=False, scored=False)
@@ -173,7 +173,7 @@ def pair_table(scores, file, link):
     given = read_frame(source, list)
     if len(given.columns) != 2:
         raise ArgumentError(
-            f"pairs has {len(given.columns)} columns", "two, of the items of each pair"
+            f"pairs has {len(given.columns)} columns", "two columns, the items of each pair"
         )
     key = "name" if "name" in scores else "row"
     columns = {f"{source}: {c}": np.asarray(row_names(source, given[c])) for c in given.columns}
@@ -293,14 +293,14 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
         files, columns = several_files(data), dict(vars(roles))
         if report_file is not None and files is not None:
             raise ArgumentError(
-                f"--report is {str(report_file)!r} and DATA is several files", "one file"
+                f"--report is {str(report_file)!r} and DATA is several files", "one file as DATA"
             )
         if asked is not None:
             refuse = {key: columns[key] for key in ("target", "time", "event", "entry")}
             refuse_beside(**refuse, by_query=by_query or None)
             if files is not None:
                 raise ArgumentError(
-                    f"preferences is {preferences!r}, and DATA is several files", "one file"
+                    f"preferences is {preferences!r}, and DATA is several files", "one file as DATA"
                 )
             columns |= dict(needs_target=False, scored=False)
         blocks, model = ranking_of(ranking, data, files, **columns)
@@ -310,7 +310,9 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
             if asked is not None:
                 prefs = preferences_between(asked, block.X.shape[0], block.item_names)
             elif by_query:
-                raise ArgumentError("by_query is True", "no value for survival times")
+                raise ArgumentError(
+                    "by_query is True", "Omit by_query, because survival times have no queries."
+                )
             scores = block_scores(block, model)
             given = dict(names=block.item_names, title=f"{ranking} on {data[0]}", notes=notes)
             one = {Path(ranking).name: Scored(model, scores)}
@@ -433,10 +435,12 @@ def compare(  # noqa: PLR0913 -- an option of the command each
             found = replace(found, metric="pair_accuracy")
         elif survival_target(block.y) is not block.y:
             raise ArgumentError(
-                "DATA has survival times", "grades or preferences", "rankbook evaluate takes them."
+                "DATA has survival times",
+                "grades or preferences",
+                "For survival times, use rankbook evaluate.",
             )
         elif block.qid is None:
-            raise ArgumentError("data has no queries", "data with query ids, see --qid")
+            raise ArgumentError("data has no queries", "data with query ids (--qid)")
         else:
             metric = "ndcg@10" if metric is None else metric
             found = compare_scores(

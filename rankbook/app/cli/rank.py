@@ -186,7 +186,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
     check_report(report_file, matches, output, plot)
     if as_json and output != "-":
         raise ArgumentError(
-            f"--output is {output!r} and --json prints to standard output", "one of the two"
+            f"--output is {output!r} and --json prints to standard output", "only one of the two"
         )
     intervals = intervals or any((level != 0.95, method, unit, simultaneous, rank_method))
     intervals = intervals or report_file is not None

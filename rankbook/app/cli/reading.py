@@ -37,8 +37,8 @@ def check_picture(file):
     """
     if file.suffix.lower() not in PICTURES:
         raise ArgumentError(
-            f"--plot is {str(file)!r}, whose ending says no known kind of picture",
-            f"{', '.join(PICTURES)}",
+            f"--plot is {str(file)!r}, whose ending is no known kind of picture",
+            f"a file that ends in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}",
         )
     from rankbook.base.limits import import_extra
 
@@ -56,9 +56,9 @@ def check_place(name, file, *others):
 
     where = f"{name} is {str(file)!r}"
     if str(file) == "-":
-        raise ArgumentError(f"{where}, and the output is no text", "a file")
+        raise ArgumentError(f"{where}, and the output is not text", "a file")
     if file.resolve() in [Path(other).resolve() for other in others if other is not None]:
-        raise ArgumentError(f"{where}, which another argument names, too", "a file of its own")
+        raise ArgumentError(f"{where}, which another argument names too", "a file of its own")
     if not file.parent.is_dir():
         raise FileNotFoundError(f"{where}, but there is no folder {str(file.parent)!r}.")
     if file.is_dir():
@@ -66,7 +66,7 @@ def check_place(name, file, *others):
     if not os.access(file.parent, os.W_OK):
         raise PermissionError(f"{where}, but the folder {str(file.parent)!r} cannot be written to.")
     if is_read_only(file):
-        raise PermissionError(f"{where}, a read-only file; delete it or make it writable.")
+        raise PermissionError(f"{where}, a read-only file. Delete it or make it writable.")
 
 
 def check_table(name, file, accepted, *others):
@@ -93,7 +93,7 @@ def refuse_two(as_json, output, name="--output"):
     """Refuse --json together with a table on standard output."""
     if as_json and output == "-":
         raise ArgumentError(
-            f"{name} is '-' and --json prints to standard output, too", "one of the two"
+            f"{name} is '-' and --json prints to standard output, too", "only one of the two"
         )
 
 
@@ -232,14 +232,14 @@ def read_data(  # noqa: PLR0913 -- an option each
                 rows = split(data, seed)[0] == "train"
             return data
     for argument in learnt or ():
-        accepted = f"None for the built-in data {source!r}, which are numbers without gaps"
+        accepted = f"Omit {argument} for the built-in data {source!r}, which have no text or gaps."
         raise ArgumentError(f"{argument} is True", accepted)
     given = dict(target=target, qid=qid, name=name, drop=drop or None, group_split=group_split)
     for argument, value in given.items():
         if value is not None:
             raise ArgumentError(
                 f"{argument} is {value!r}",
-                f"None for the built-in data {source!r}, whose columns have their parts already",
+                f"Omit {argument}, because the built-in data {source!r} have their parts already.",
             )
     return load(source)
 
@@ -347,7 +347,7 @@ def open_file_blocks(
             warn(
                 Assumption(
                     f"entry: {table} has no column {late!r}, which the model was fitted with. All "
-                    "patients count as observed from the start; pass --entry COLUMN otherwise."
+                    "patients count as observed from the start. If not, pass --entry COLUMN."
                 )
             )
         more = dict(features=features, drop=drop, of_model=features is not None)
@@ -378,7 +378,7 @@ def open_file_blocks(
     for argument in (*SURVIVAL, "cluster"):
         if (value := columns.pop(argument, None)) is not None:
             raise ArgumentError(
-                f"{argument} is {value!r}", f"None for the built-in data {source!r}"
+                f"{argument} is {value!r}", f"Omit {argument} for the built-in data {source!r}."
             )
     found = read_data(source, **columns, drop=drop, learnt=learnt)
     block = CheckedBlock(found.X, found.y, found.qid, item_names=found.item_names)
@@ -507,26 +507,28 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, name=None, *
                 raise ArgumentError(f"{name} is {value!r}", "--preferences with it")
         return None
     if file == "-" and "-" in data:
-        raise ArgumentError("DATA and --preferences are both '-', standard input", "one of them")
+        raise ArgumentError(
+            "DATA and --preferences are both '-', standard input", "a file for one of them"
+        )
     columns = parse_columns(column)
     if name is not None and "," in name and form in (None, "clicks"):
         columns.setdefault("query", name.split(",")[0])
     for name, value in named.items():
         if columns.setdefault(name, value) != value:
             raise ArgumentError(
-                f"{name} is {value!r} and --column is {name}={columns[name]}", "one of the two"
+                f"{name} is {value!r} and --column is {name}={columns[name]}", "only one of the two"
             )
     if loss == "plackett-luce" and form not in (None, *(of_orders := ("rankings", "orders"))):
         raise ArgumentError(
             f"loss is {loss!r} and --form is {form!r}",
-            " or ".join(of_orders),
-            "Pairs are orders of two: --loss logistic takes them.",
+            "--form " + " or ".join(of_orders),
+            "Pairs are orders of two items, and --loss logistic learns from them.",
         )
     if ties is not None and form in ("clicks", "rankings", "orders"):
         advice = (
             "--column ties=efron or breslow counts equal ranks." if loss == "plackett-luce" else ""
         )
-        raise ArgumentError(f"ties is {ties!r}", f"None for {form}", advice)
+        raise ArgumentError(f"ties is {ties!r}", f"Omit ties for {form}.", advice)
     if "=" in (said := columns.get("results", "")):
         pairs = [pair.rpartition("=")[::2] for pair in said.split(",")]
         columns["results"] = dict(pairs)
@@ -559,7 +561,7 @@ def refuse_beside(**given):
     """Refuse options that cannot be combined with --preferences; None means not given."""
     for name, value in given.items():
         if value is not None:
-            raise ArgumentError(f"{name} is {value!r}", "None beside --preferences")
+            raise ArgumentError(f"{name} is {value!r}", f"Omit {name} beside --preferences.")
 
 
 @contextmanager
@@ -582,7 +584,7 @@ def group_beside_orders(group):
     """Return the error for a column of groups beside orders."""
     return ArgumentError(
         f"group is {group!r} beside orders",
-        "no value for orders, each of which is kept whole",
+        "Omit group for orders, each of which is kept whole.",
         "If one judge gave several orders, write them as pairs and pass --form pairs.",
     )
 
@@ -638,9 +640,9 @@ def preferences_between(asked, n, names=None, group=None, argument="group"):
         second, names = int(again.argmax()), rows.tolist()
         raise ArgumentError(
             f"name has {names[second]!r} in the rows {names.index(names[second])} and {second}",
-            "distinct names beside --preferences",
-            "Where every row that was shown has features of its own, --target CLICKED "
-            "--qid SESSION learns from one file.",
+            "different names with --preferences",
+            "If each row that was shown has features of its own, --target CLICKED --qid "
+            "SESSION learns from one file.",
         )
     columns = {name: value for name, value in asked.items() if name not in ("path", "form", "loss")}
     kind = Preferences if asked.get("loss") is None else Orders

@@ -61,7 +61,7 @@ def scores_in(file, block, roles, data):
                 raise ArgumentError(
                     f"{source} has {name} {theirs[role][row]!r} in row {row}, where {data} has "
                     f"{key!r} in row {i}",
-                    f"equal entries where {by[0]} is equal" if by else "rows in equal order",
+                    f"tables that agree where {by[0]} is equal" if by else "rows in the same order",
                 )
     if not by:
         warn(
@@ -82,7 +82,7 @@ def as_keys(table, name, column):
     missing = np.asarray(pd.isna(column)) | np.array([key == "" for key in column.tolist()])
     if missing.any():
         row = int(missing.argmax())
-        raise ArgumentError(f"{table} has no {name} in row {row}", "a key in each row")
+        raise ArgumentError(f"{table} has no {name} in row {row}", f"a {name} in each row")
     names = as_names(f"{table}: column {name!r}", np.asarray(column))
     return [str(key) for key in names_as_text(names).tolist()]
 
@@ -97,14 +97,14 @@ def match_keys(source, data, theirs, ours, names):
             if (first := place.setdefault(key, row)) != row:
                 raise ArgumentError(
                     f"{table} has {shown(key)} in the rows {first} and {row}",
-                    "each item once",
-                    "Query ids in both tables, or a column 'row' in the table of scores, would "
-                    "tell the two apart." * ("row" not in names),
+                    "each item only once",
+                    "To tell the two apart, pass query ids in both tables, or a column 'row' in "
+                    "the table of scores." * ("row" not in names),
                 )
         places.append(place)
     for row, key in enumerate(theirs):
         if key not in places[1]:
-            raise ArgumentError(f"{source} has {shown(key)} in row {row}", f"items of {data}")
+            raise ArgumentError(f"{source} has {shown(key)} in row {row}", f"only items of {data}")
     for row, key in enumerate(ours):
         if key not in places[0]:
             raise ArgumentError(
@@ -116,7 +116,9 @@ def match_keys(source, data, theirs, ours, names):
 def refuse_sorted(source, columns, size, n):
     """Refuse a table without keys that has another length or lists items by their rank."""
     if size != n:
-        raise ArgumentError(f"{source} has {size} scores", f"{n}, one for each row of the data")
+        raise ArgumentError(
+            f"{source} has {size} scores", f"{n} scores, one for each row of the data"
+        )
     if "rank" in columns:
         raise ArgumentError(
             f"{source} has a column 'rank' and no key, so its rows are in another order",

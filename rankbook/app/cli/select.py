@@ -168,13 +168,17 @@ def select(  # noqa: PLR0913 -- an option of the command each
         taken = (("fold_by", fold_by, compares), ("group", group, asked is not None))
         for name_of, value, is_taken in taken:
             if value is not None and not (is_taken and by_folds):
-                need = "no value beside --validation" if is_taken else "--preferences with it"
+                need = (
+                    f"Omit {name_of} beside --validation." if is_taken else "--preferences with it"
+                )
                 raise ArgumentError(f"{name_of} is {value!r}", need)
         if compares and not by_folds and group_split is not None:
-            raise ArgumentError(f"group_split is {group_split!r}", "no value beside --validation")
+            raise ArgumentError(
+                f"group_split is {group_split!r}", "Omit group_split beside --validation."
+            )
         if None not in (group, group_split):
             raise ArgumentError(
-                f"group is {group!r} and --group-split is {group_split!r}", "one of the two"
+                f"group is {group!r} and --group-split is {group_split!r}", "only one of the two"
             )
         from rankbook.app.fitting import chosen_model
         from rankbook.app.folds import select_by_folds
@@ -209,7 +213,8 @@ def select(  # noqa: PLR0913 -- an option of the command each
             for name_of, value in ends.items():
                 if value is not None:
                     raise ArgumentError(
-                        f"{name_of} is {value!r}", "no value where lambda is chosen by folds"
+                        f"{name_of} is {value!r}",
+                        f"Omit {name_of} where lambda is chosen by folds.",
                     )
             by = fold_by or ("item" if groups is None else "group")
             if by != "group" and groups is not None:

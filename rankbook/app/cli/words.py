@@ -21,8 +21,8 @@ ONLY_IN_PYTHON = (
     (r" \(did you mean '(a callable|precomputed)'\?\)", ""),
     (r", (an integer .*), a numpy Generator or a RandomState", r" or \1"),
     (r'\bapproximate_kernel(="\w+"| with a lam that is not too small)?, ', ""),
-    (r" Weights of orders are those of rb\.Orders\.", ""),
-    (r"\bCall (?=model\.)", "In Python, call "),
+    (r" To weigh orders, pass weights to rb\.Orders\.", ""),
+    (r"\b[cC]all (?=model\.)", "In Python, call "),
     (r"\brobust=True\b", "--robust"),
     (r"; cluster=(None|no value)\b", ", without --cluster"),
     (r"\ball y are\b", "all targets are"),
@@ -45,11 +45,10 @@ def error_in_words(error, options):
         argument = words.get(argument, argument) if rest.startswith(("is ", "has ")) else argument
         return text_in_words(argument + space + rest, words)
     argument, accepted = error.argument, re.sub(r"\bNone\b(?!')", "no value", error.accepted)
-    if accepted.startswith("no value for the form"):
+    if accepted.startswith(f"Omit {argument} for the form"):
         words = COLUMNS | words
-    accepted = re.sub(
-        rf"\b{re.escape(argument)}(?= only )", words.get(argument, argument), accepted
-    )
+    named = rf"\b{re.escape(argument)}(?= only )|(?<=^Omit ){re.escape(argument)}\b"
+    accepted = re.sub(named, words.get(argument, argument), accepted)
     beside = re.compile(rf"\b(and|but) ({'|'.join(words)}) (is None\b|is|are|has)")
     verb = lambda found: "is missing" if found[3] == "is None" else found[3]
     option = lambda found: f"{found[1]} {words[found[2]]} {verb(found)}"

@@ -128,6 +128,6 @@ class AscentSolver(Solver):
         if not isinstance(dual, np.ndarray) or dual.shape != problem.dual_shape:
             raise ArgumentError(
                 f"start has {'no multipliers' if dual is None else a_type(dual)}",
-                f"multipliers of shape {problem.dual_shape}",
+                f"a Solution with multipliers of shape {problem.dual_shape}",
             )
         return dual

@@ -109,7 +109,7 @@ class CoordinateSolver(Solver):
             products=int(s.count.products),
             gap=gap,
             converged=bool(gap <= self.tol),
-            advice=f"solver='interior' or more max_passes may help; these were {passes:,} passes.",
+            advice=f"Use solver='interior', or a larger max_passes than {passes:,}.",
         )
         dual = np.zeros(problem.n_preferences)
         dual[order] = s.dual

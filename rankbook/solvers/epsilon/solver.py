@@ -225,7 +225,7 @@ def refine_segment(problem, lam_min, eps, solve_at, begin=lambda lam, upper, low
             if high - low <= 1e-3 * eps * high:  # the two lambdas differ only by rounding errors
                 raise ArithmeticError(
                     f"between lam = {high!r} and {low!r} rounding errors leave a relative gap of "
-                    f"{gap:.1e}; eps is {eps:.1e}, a larger one is needed here."
+                    f"{gap:.1e}. Pass a larger eps than {eps:.1e}."
                 )
             lam = refined_lam(high, low, gap / eps)
             begin(lam, done[-1], ahead[-1])
@@ -265,7 +265,7 @@ class EpsilonPath(SolutionPath):
         lam = in_domain(self, lam)
         if lam == 0:
             raise ArgumentError(
-                "lam is 0, where this path has gaps of primal and dual values but no hard margin",
+                "lam is 0, and this path has no hard-margin solution",
                 "lam > 0",
             )
         j = int(np.searchsorted(-self.lams, -lam, side="left"))  # breakpoints above lam
@@ -367,7 +367,9 @@ class EpsilonSolver(Solver):
                 said.add_note(note)
             raise said from error
         if isinstance(self.inner, EpsilonSolver):
-            raise ArgumentError("inner is 'epsilon' itself", "a solver that takes one lambda")
+            raise ArgumentError(
+                "inner is 'epsilon', the solver itself", "a solver of a single lambda"
+            )
         self.signs = self.inner.signs
 
     def inner_for(self, problem):
@@ -394,8 +396,8 @@ class EpsilonSolver(Solver):
         why = " (it returned no multipliers; these were fitted to its scores)" if fitted else ""
         raise RuntimeError(
             f"the inner solver {solution.solver!r} reached a relative gap of {gap:.2g} at "
-            f"lam = {solution.lam:.6g}{why}; eps is {eps:.6g}, half of which is for a single "
-            f"solve. A more accurate inner solver, or eps >= {2 * gap:.2g}, is accepted."
+            f"lam = {solution.lam:.6g}{why}, more than half of eps, {eps:.6g}. "
+            f"Pass a more accurate inner solver, or eps >= {2 * gap:.2g}."
         )
 
     def solver_at(self, problem, eps):

@@ -592,7 +592,9 @@ class HomotopyPath(SolutionPath):
         w = self.weights_at(lam)
         if is_kind(self.problem, "RankRLSProblem"):
             if lam == 0:
-                raise ArgumentError("lam is 0, and least squares has no hard margin", "lam > 0")
+                raise ArgumentError(
+                    "lam is 0, and least squares has no hard-margin solution", "lam > 0"
+                )
             return dict(coef=w, dual=None)
         if lam > 0:
             return dict(coef=w, dual=hinge_multipliers(self.problem, w))
@@ -600,7 +602,7 @@ class HomotopyPath(SolutionPath):
         short = hinge_multipliers(self.problem, w) > 2 * prefs.weight * prefs.margin * HARD
         if short.any() or not self.breakpoints.size:
             raise ArgumentError(
-                "lam is 0, but some preferences are short of their margin at the end of this path",
+                "lam is 0, and this path ends before all preferences have their margin",
                 "lam > 0",
             )
         last = self.breakpoints[-1]

@@ -371,8 +371,8 @@ def to_solution(problem, lam, program, best, tol, info):
     system, (gap, position, dual), given = program.system, best, {}
     if dual is None:
         raise ArithmeticError(
-            f"lam is {lam:g}, and no step has a finite objective; a lam or weights of moderate "
-            "scale are needed."
+            f"lam is {lam:g}, and no step has a finite objective. Pass a lam and weights of "
+            "moderate scale."
         )
     near = NEAREST * program.weight
     sparse = np.where(dual < near, 0.0, dual)
@@ -406,7 +406,8 @@ def start_point(program, problem, start):
     """An interior point with the function of another solution."""
     if start.coef.shape != problem.coef_shape:
         raise ArgumentError(
-            f"start has coefficients of shape {start.coef.shape}", f"{problem.coef_shape}"
+            f"start has coefficients of shape {start.coef.shape}",
+            f"coefficients of shape {problem.coef_shape}",
         )
     position = program.system.project(start.coef / (program.score_unit * program.kernel_unit))
     points = (InteriorPoint(program, position, mu) for mu in 10.0 ** np.arange(-6, 1))

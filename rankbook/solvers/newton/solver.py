@@ -213,7 +213,8 @@ class NewtonSolver(Solver):
             shape = self.start.coef.shape
             if shape != problem.coef_shape:
                 raise ArgumentError(
-                    f"start has coefficients of shape {shape}", f"{problem.coef_shape}"
+                    f"start has coefficients of shape {shape}",
+                    f"coefficients of shape {problem.coef_shape}",
                 )
             start = self.start.weights[columns] if linear else small.X.T @ self.start.coef
         # squares overflow at lambdas near the smallest numbers; the certificate judges the result

@@ -86,7 +86,7 @@ def _require_cones(backend, problem):
         raise ArgumentError(
             f"backend is {backend!r}, which has no exponential cones, and loss is "
             f"{problem.loss.name!r}",
-            "'CLARABEL' or 'SCS'",
+            "backend='CLARABEL' or 'SCS'",
         )
 
 
@@ -364,13 +364,13 @@ class QPSolver(Solver):
             _refuse_infeasible(problem, q)
         if lam == 0 and write in (svm_program, margin_program) and "infeasible" in status:
             raise ArgumentError(
-                "lam is 0, but no function meets all constraints of positive weight",
+                "lam is 0, and no function meets all constraints of positive weight",
                 "lam > 0, which allows for violations",
             )
         solvable = "" if write is rayleigh_program else ", although the problem has a solution"
         raise RuntimeError(
             f"the backend {backend} ended as {status}{found} on the {form} form at "
-            f"lam = {lam:.6g}{solvable}; try "
+            f"lam = {lam:.6g}{solvable}. Try "
             f"{'another backend' if write else 'the other form, another backend'} or other "
             "settings."
         )

@@ -199,10 +199,10 @@ class RLSSolver(Solver):
         found = answer = None  # if the matrix is singular
         if precondition is not None:
             found = iterated_coefficients(problem, lam, precondition, self.progress)
-            form, name, advice = "dual", "coef", "More directions, or a larger lam, are needed."
+            form, name, advice = "dual", "coef", "Pass more directions, or a larger lam."
         elif problem.storage == "csr" and min(problem.X.shape) > LARGEST:
             found, form, name = iterated_weights(problem, lam), "primal", "weights"
-            advice = "A larger lam is needed, or features of similar size."
+            advice = "Pass a larger lam, or features of similar size."
         if found is not None:
             coef, count, is_solved = found
             info = dict(form=form, by="conjugate gradients", products=count)

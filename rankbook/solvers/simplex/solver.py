@@ -104,7 +104,7 @@ class L1Path(SolutionPath):
         sets, sign = basis_at(self.events, self.problem.n_preferences, w.size, lam)
         if lam == 0 and (self.problem.prefs.weight[sets == AT_BOUND] > 0).any():
             raise ArgumentError(
-                "lam is 0, but some preferences are short of their margin at the end of this path",
+                "lam is 0, and this path ends before all preferences have their margin",
                 "lam > 0",
             )
         return dict(coef=w, dual=multipliers(self.problem, sets, sign, lam))
@@ -294,8 +294,8 @@ class SimplexSolver(Solver):
                 code = End.SINGULAR
             if code != End.COMPLETE:
                 raise ArithmeticError(
-                    f"the descent at lam = {lam:.6g} ended early: {End(code).sentence}; "
-                    "the solver 'qp' may help."
+                    f"the descent at lam = {lam:.6g} ended early: {End(code).sentence}. "
+                    "Try the solver 'qp'."
                 )
             pivots.true_weights(state, w)
             sets[pairs], sign = state.sets, state.sign

@@ -269,7 +269,7 @@ class SparseSolver(Solver):
         if not answers:
             raise ArithmeticError(
                 f"rounding errors leave a relative gap above {self.eps:.1e} at lam_max, "
-                f"{top:.6g}; a larger eps is needed."
+                f"{top:.6g}. Pass a larger eps."
             )
         is_early = ends[-1] > lam_min and enough(answers[-1])
         status = Status.DEVIANCE if is_early else None

@@ -131,6 +131,6 @@ class SubgradientSolver(Solver):
             gap=gap,
             checks=checks,
             offset=learner.offset,
-            advice=f"More max_passes may help; these were {t:,} steps.",
+            advice=f"Pass a larger max_passes than for these {t:,} steps.",
         )
         return Solution(problem, lam, coef, info=info)

@@ -575,6 +575,6 @@ def averaged_solution(solver, problem, lam):
         passes=running.steps / m,
         converged=bool(solver.tol is not None and gap <= solver.tol),
         gap=gap,
-        advice=f"More max_passes may help; these were {running.steps:,} steps.",
+        advice=f"Pass a larger max_passes than for these {running.steps:,} steps.",
     )
     return Solution(problem, lam, weights=best, info=info)
