@@ -98,7 +98,9 @@ class BaselineHazard(SetOnce):
         if not isinstance(y_true, Orders):
             y_true = Orders.from_preferences(y_true)
         if y_true.survival is None:
-            raise ArgumentError("y_true holds no survival times", "rb.Orders.from_survival")
+            raise ArgumentError(
+                "y_true holds no survival times", "rb.Orders.from_survival(time, event)"
+            )
         if y_true.n_orders > 1:
             raise ArgumentError(
                 f"y_true has {y_true.n_orders} strata",

@@ -97,7 +97,8 @@ def jackknife(y_true, scores, qid, sample_weight, train, tau, tie_tol, cluster=N
         if not (total > 2e-12 * whole[1]).all():
             what = "patient" if cluster is None else "cluster"
             raise UndefinedMetric(
-                f"y_true has a {what} in every comparable pair", f"pairs without each {what}"
+                f"y_true has a {what} in every comparable pair",
+                f"survival times in which no {what} belongs to all comparable pairs",
             )
         without.append(right / total)
     return values, np.array(without)

@@ -22,7 +22,7 @@ ONLY_IN_PYTHON = (
     (r", (an integer .*), a numpy Generator or a RandomState", r" or \1"),
     (r'\bapproximate_kernel(="\w+"| with a lam that is not too small)?, ', ""),
     (r" To weigh orders, pass weights to rb\.Orders\.", ""),
-    (r"\b[cC]all (?=model\.)", "In Python, call "),
+    (r"\bcall (?=model\.)", "in Python call "),
     (r"\brobust=True\b", "--robust"),
     (r"; cluster=(None|no value)\b", ", without --cluster"),
     (r"\ball y are\b", "all targets are"),
