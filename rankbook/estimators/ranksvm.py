@@ -607,7 +607,8 @@ class RankSVMCV(Ranker):
     lam_min_ratio : float, None or "auto", default "auto"
         Lambda at which each path ends, divided by :func:`rankbook.paths.ranges.lam_unit`. "auto" is
         1e-6, or 0.05 for sparse penalties of smooth losses and more features than items, where
-        smaller lambdas take minutes. With None, a path ends at its last breakpoint, as in
+        smaller lambdas take minutes; with `penalty_factor`, 0.05 of `lam_unit` for features of
+        the median factor. With None, a path ends at its last breakpoint, as in
         ``rankbook select``.
     n_jobs : int, optional
         Number of folds fitted in parallel, by joblib. The result does not depend on it.
@@ -804,6 +805,13 @@ class RankSVMCV(Ranker):
         if isinstance(ratio, str):
             is_sparse = whole.penalty.coef_is_weights and whole.loss.is_smooth
             ratio = WIDE_RATIO if is_sparse and X.shape[1] > X.shape[0] else USUAL_RATIO
+        decades = None if ratio is None else -np.log10(ratio)
+        is_wide = self.lam_min_ratio == "auto" and ratio == WIDE_RATIO
+        if is_wide and factors is not None and lam_unit(whole) > 0:
+            # a path starts where the lightest feature enters, perhaps far above all others
+            alike = models[0].get_params(deep=False) | dict(penalty_factor=None)
+            plain = lam_unit(RankSVM(**alike)._problem(X, prefs)[0])
+            ratio *= min(1.0, plain / np.median(factors) / lam_unit(whole))
         if data.is_scored:
             folds, n_dropped = self._graded_folds(data), 0
         else:
@@ -813,7 +821,6 @@ class RankSVMCV(Ranker):
         follower = shared_follower(whole, self.solver, times)  # or too large: before any path
         named = choose_solver(whole, follower, "path")
         models = [model.set_params(solver=follower) for model in models]
-        decades = None if ratio is None else -np.log10(ratio)
         with announce(whole, named, "path", times, decades=decades):
             found = self._search(models, X, prefs, folds, ratio)
         return self._keep_fit(found | dict(n_dropped_=n_dropped, by_query_=data.by_query))

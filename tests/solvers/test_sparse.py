@@ -421,3 +421,19 @@ def test_a_penalty_with_factors_of_other_features_is_refused():
             np.eye(3)[:, :2], prefs, kernel="linear", loss="logistic",
             penalty=ElasticNet(1.0, [1.0, 2.0, 3.0]),
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_folds_with_a_light_feature_reach_the_other_features(scale):
+    """The paths of folds end far below the lambda at which the features of usual factors enter."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 80))
+    y = np.digitize(X[:, 0] + X[:, 1] + rng.normal(size=60), [-1, 0, 1])
+    given = dict(loss="logistic", penalty="l1", cv=3, random_state=0)
+    factors = scale * np.r_[1e-3, np.ones(79)]
+    model = rb.RankSVMCV("linear", **given, penalty_factor=factors).fit(X, y)
+    assert model.coef_[0] > 0 and model.coef_[1] > 0
+    weights = rb.RankSVM(
+        model.lam_, "linear", loss="logistic", penalty="l1", penalty_factor=factors
+    )
+    assert np.allclose(weights.fit(X, y).coef_, model.coef_, atol=1e-3)
