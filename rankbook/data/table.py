@@ -398,6 +398,13 @@ _COMMA, _POINT = (
 )
 
 
+def cells_of(line, mark):
+    """Return the cells of a line of CSV text, without the text in quotes if the line is long."""
+    if len(line) > csv.field_size_limit():  # csv refuses cells as long as those of a wrong mark
+        return re.sub('"[^"]*"', "", line).split(mark)
+    return next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
+
+
 def dialect_of(source):
     """Return the arguments of :func:`pandas.read_csv` that depend on the first lines of CSV text.
 
@@ -407,12 +414,11 @@ def dialect_of(source):
     """
     lines = lines_of(source) or [""]  # a byte order mark alone has no line
     last = next((i for i, line in enumerate(lines) if line.strip() and line[0] != "#"), 0)
-    cells = lambda line, mark: next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
     marks = "\t" if source.kind == "tab-separated text" else ",;\t"
-    mark = max(marks, key=lambda mark: len(cells(lines[last], mark)))
+    mark = max(marks, key=lambda mark: len(cells_of(lines[last], mark)))
     # a header may begin with #, but a comment has fewer cells than the rows
-    width = len(cells(lines[last], mark))
-    header = next(i for i, line in enumerate(lines) if len(cells(line, mark)) >= width)
+    width = len(cells_of(lines[last], mark))
+    header = next(i for i, line in enumerate(lines) if len(cells_of(line, mark)) >= width)
     if skipped := sum(line.startswith("#") for line in lines[:header]):
         what = "the first line is a comment" if skipped == 1 else f"{skipped} lines are comments"
         warn(Assumption(f"{source}: {what} and skipped."))
@@ -673,6 +679,12 @@ def coded_text(frame, names):
     return empty_as_missing(frame.assign(**found), [name for name in names if name not in found])
 
 
+def first_of(words, mark=", ", most=10):
+    """Join the first words of a list, and count the others."""
+    more = [f"and {len(words) - most} more"] if len(words) > most else []
+    return mark.join([*words[:most], *more])
+
+
 class NotNumbers(ValueError):
     """Error for columns that cannot be features; `columns` are their names.
 
@@ -723,8 +735,8 @@ def refuse_words(source, frame, target=None, start=0):
     found = {name: place for name in frame.columns if (place := not_a_number(frame[name]))}
     if not found:
         return
-    words = ", ".join(
-        f"{name!r} ({word!r} in row {start + i})" for name, (i, word) in found.items()
+    words = first_of(
+        [f"{name!r} ({word!r} in row {start + i})" for name, (i, word) in found.items()]
     )
     features = [name for name in found if name != target]
     advice = "Drop them, take one for the query ids (qid)" if features else "Rank by another column"

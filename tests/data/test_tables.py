@@ -552,6 +552,22 @@ class TestSeparators:
             and data.feature_names == ["weight, kg; net" if quoted else "weight", "name"]
         )
 
+    @pytest.mark.parametrize("mark", [",", ";", "\t"])
+    def test_a_header_is_longer_than_a_cell_of_csv(self, mark):
+        other = dict(zip(",;\t", ";,;"))[mark]
+        names = [f"{j:05}{other}{j:05}" for j in range(14_000)]
+        header = mark.join(["y", *(f'"{name}"' for name in names)])
+        rows = [mark.join(map(str, range(row, row + 14_001))) for row in (3, 5)]
+        data = silently(put("a.csv", "\n".join([header, *rows])), target="y")
+        assert len(header) > 2**17 and data.feature_names == names
+        assert data.y.tolist() == [3, 5] and data.X[:, -1].tolist() == [14_003, 14_005]
+
+    def test_an_error_names_the_first_of_many_columns(self):
+        header = ",".join(f"x{j}" for j in range(30))
+        put("a.csv", f"y,{header}\n" + f"1{',a' * 30}\n2{',b' * 30}\n")
+        with pytest.raises(ValueError, match=r"'x9' \('a' in row 0\), and 20 more\. Drop"):
+            read_table("a.csv", target="y")
+
     @pytest.mark.parametrize(
         "name, text",
         [

@@ -4,6 +4,7 @@ import json
 import textwrap
 from dataclasses import asdict, replace
 from importlib.util import find_spec
+from itertools import islice
 from time import perf_counter
 from typing import Annotated
 
@@ -188,7 +189,9 @@ def info(file: FileName, coefficients: Coefficients = False, as_json: AsJson = F
     encoding = facts.get("encoding") or dict(categories={}, fill={})
     categories = (f"{name}: {', '.join(found)}" for name, found in encoding["categories"].items())
     rows += [("categories", "; ".join(categories))] if encoding["categories"] else []
-    rows += [("gaps", pairs(encoding["fill"]))] if encoding["fill"] else []
+    fill = encoding["fill"]
+    more = f" and {len(fill) - MOST_NAMES:,} more (--json: all)" * (len(fill) > MOST_NAMES)
+    rows += [("gaps", pairs(dict(islice(fill.items(), MOST_NAMES))) + more)] if fill else []
     about = {k: v for k, v in (facts.get("about") or {}).items() if k != "coefficients"}
     rows += [("about", pairs(about))] if about else []
     for name in ("certificate", "exact_certificate"):
