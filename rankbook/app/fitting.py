@@ -10,12 +10,14 @@ from ..base.limits import taken_by
 from ..base.validation import as_positive, unknown_name
 from ..data.blocks import Stored
 from ..data.split import scaling, standardise
+from ..data.table import first_of
 from ..estimators.base import fitted_attributes
 from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM
 from ..estimators.rayleigh import RayleighRanker
 from ..estimators.scaled import ScaledModel
 from ..problems.signs import as_signs
+from ..problems.sparse_bounds import as_factors
 from .folds import FoldSelection
 from .select import refuse_gram
 
@@ -55,7 +57,8 @@ def fit_model(
     send : callable, optional
         Called with the blocks after reading; the fit uses the returned blocks.
     **options
-        Options of the estimator; None means the default. `signs` may be a dict from feature names.
+        Options of the estimator; None means the default. `signs` and
+        `penalty_factor` may be dicts from feature names.
         `start` is a fitted linear model of the same features, at whose weights a ranking SVM of
         data in memory starts.
 
@@ -81,6 +84,8 @@ def fit_model(
     d, send = len(names), send or (lambda blocks: blocks)
     if "signs" in given:  # standardization drops the names
         given["signs"] = as_signs(given["signs"], d, names)
+    if "penalty_factor" in given:
+        given["penalty_factor"] = as_factors(given["penalty_factor"], d, names)
     model = FITTED[method](**given)
     centre, factor = np.zeros(d), np.ones(d)
     if isinstance(blocks.items.values[0], Stored):
@@ -110,9 +115,9 @@ def start_weights(start, names, factor):
     if weights is None:
         raise ArgumentError("start is a model without weights of features", "a linear model")
     if known is None or list(known) != list(names):
-        known = "no names" if known is None else ", ".join(map(str, known))
+        known = "no names" if known is None else first_of([*map(str, known)])
         raise ArgumentError(
-            f"start has the features {known}", f"a model of {', '.join(map(str, names))}"
+            f"start has the features {known}", f"a model of {first_of([*map(str, names)])}"
         )
     return weights * getattr(start, "factor", 1.0) / factor
 

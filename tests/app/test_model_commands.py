@@ -49,6 +49,13 @@ class TestNumbersOfPython:
                 ["--kernel", "linear", "--sign", "feature 1=-1", "--sign", "feature 4=+1"],
                 rb.RankSVM(kernel="linear", signs=[-1, 0, 0, 1]),
             ),
+            (
+                "--penalty l1 --kernel linear --loss squared --lam 40".split()
+                + ["--penalty-factor", "feature 1=9", "--penalty-factor", "feature 4=0.1"],
+                rb.RankSVM(
+                    40.0, "linear", penalty="l1", loss="squared", penalty_factor=[9, 1, 1, 0.1]
+                ),
+            ),
             (["--method", "rankrls", "--lam", "0.5"], rb.RankRLS(lam=0.5)),
             (["--method", "rankrls", "--query-weight", "equal"], rb.RankRLS(query_weight="equal")),
             (

@@ -204,6 +204,11 @@ CALLS = [
             (["select", "good.csv", *TARGET], ["--gamma", "x"], "--gamma is 'x'. Pass a num"),
             (
                 ["fit", "good.csv", *FIT],
+                ["--penalty-factor", "a=0"],
+                "--penalty-factor is 'a=0'. Pass NAME=FACTOR with a positive number",
+            ),
+            (
+                ["fit", "good.csv", *FIT],
                 ["--sign", "a=1", "--sign", "a=-1"],
                 "--sign names 'a' twice",
             ),

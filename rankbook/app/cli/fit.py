@@ -18,6 +18,7 @@ from .reading import (
     asked_preferences,
     check_place,
     open_file_blocks,
+    parse_factors,
     parse_gammas,
     parse_names,
     parse_signs,
@@ -97,6 +98,14 @@ Signs = opt.option(
     "--sign",
     metavar="NAME=SIGN",
 )
+PenaltyFactors = opt.option(
+    list[str],
+    "Factor of the penalty of a feature, for --penalty l1 and elastic-net (default: 1). NAME=0.01"
+    " hardly penalizes NAME, such as the age of patients beside thousands of genes. Can be"
+    " repeated.",
+    "--penalty-factor",
+    metavar="NAME=FACTOR",
+)
 QueryWeight = opt.option(
     str,
     "equal: scale the weights of preferences so that they sum to 1 in each query.",
@@ -107,7 +116,8 @@ QueryWeight = opt.option(
 Start = opt.option(
     str,
     "Model of an earlier fit to the same features, with --kernel linear: Newton's method starts at"
-    " its weights and takes fewer steps. It may be the file of --output.",
+    " its weights and takes fewer steps. It may be the file of --output. Leave the option out of"
+    " the first fit, because the file must exist.",
     "--start",
     metavar="MODEL",
 )
@@ -115,7 +125,9 @@ Coefficients = opt.option(
     bool,
     "Print a table of coefficients with hazard or odds ratios, standard errors, intervals and p"
     " values, and keep it in the model for rankbook info. The table needs --kernel linear and"
-    " --loss plackett-luce or logistic. For the usual unpenalized table add --lam 1e-6.",
+    " --loss plackett-luce or logistic. For the usual unpenalized table add --lam 1e-6. With"
+    " --encode, the ratios of categories do not refer to one of them; for a ratio of two"
+    " categories, make a column of 0 and 1 of the text beforehand.",
     "--coefficients",
 )
 Robust = opt.option(bool, "Standard errors of --coefficients by the sandwich estimate.", "--robust")
@@ -155,6 +167,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     loss: opt.Loss = None,
     penalty: Penalty = None,
     sign: Signs = None,
+    penalty_factor: PenaltyFactors = None,
     graph: opt.Graph = None,
     query_weight: QueryWeight = None,
     tied_events: opt.TiedEvents = None,
@@ -243,9 +256,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         if c is not None:
             queries = lambda block: 1 if block.qid is None else len(set(block.qid.tolist()))
             lam = lam_of_c(c, blocks.reduce(queries, blocks.items))
-        options |= dict(
-            lam=lam, gamma=parse_gammas(kernel.gamma, one=True), signs=parse_signs(sign)
-        )
+        options |= dict(lam=lam, gamma=parse_gammas(kernel.gamma, one=True))
+        options |= dict(signs=parse_signs(sign), penalty_factor=parse_factors(penalty_factor))
         if files is not None:
             options |= dict(kernel="linear", solver="newton")
         if method == "ranksvm":

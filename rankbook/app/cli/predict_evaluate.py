@@ -263,8 +263,10 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     in that file.
 
     For survival times, the command reports Harrell's concordance with an interval, and the
-    disagreement. A higher score means a longer survival, so pass the negative of a risk. Uno's
-    concordance, the time-dependent AUC and the Brier score are available in Python (rb.metrics).
+    disagreement. With late entries it reports no interval, because several rows may belong to one
+    patient; rb.metrics.concordance_interval in Python has an argument cluster. A higher score means
+    a longer survival, so pass the negative of a risk. Uno's concordance, the time-dependent AUC and
+    the Brier score are available in Python (rb.metrics).
 
     For a model with probabilities, for example one fitted with --loss logistic, the report adds the
     Brier score, the log loss and a reliability diagram: how often the predicted winner won, by

@@ -113,16 +113,17 @@ def advice_on_words(target=None, learns=False, **parts):
     `parts` are the given options that assign roles to columns; `learns` says whether the command
     has --encode, --impute and --preferences.
     """
-    from rankbook.data.table import Gap, NotNumbers
+    from rankbook.data.table import Gap, NotNumbers, first_of
 
     guide = "; see the guide 'Use data frames'" * learns
     try:
         yield
     except NotNumbers as error:
         if error.columns:
-            both = f", with --impute for gaps in {', '.join(map(repr, error.gaps))}"
+            both = f", with --impute for gaps in {first_of([*map(repr, error.gaps)])}"
             ways = ["--encode" + both * bool(error.gaps)] * learns
-            ways += [f"--drop {','.join(error.columns)}"]
+            few = len(error.columns) <= 10
+            ways += [f"--drop {','.join(error.columns)}" if few else "--drop COLUMNS"]
             ways += [f"--{part} {error.columns[0]}" for part, given in parts.items() if not given]
             error.add_note(f"on the command line: {', or '.join(ways)}{guide}")
         raise
@@ -436,6 +437,24 @@ def parse_signs(texts):
             raise ArgumentError(f"--sign names {name!r} twice", "one sign for each feature")
         signs[name] = int(sign)
     return signs or None
+
+
+def parse_factors(texts):
+    """Read factors of features from texts NAME=FACTOR as a dict; None without texts."""
+    factors = {}
+    for text in texts or ():
+        name, _, factor = text.rpartition("=")
+        try:
+            number = float(factor)
+        except ValueError:
+            number = 0.0
+        if not name or name in factors or not 0 < number < float("inf"):
+            raise ArgumentError(
+                f"--penalty-factor is {text!r}",
+                "NAME=FACTOR with a positive number, each NAME once",
+            )
+        factors[name] = number
+    return factors or None
 
 
 def parse_options(texts, name):
