@@ -7,10 +7,9 @@ from sklearn.preprocessing import FunctionTransformer
 
 from ..base.errors import ArgumentError
 from ..base.limits import taken_by
-from ..base.validation import as_positive, unknown_name
+from ..base.validation import as_positive, first_of, unknown_name
 from ..data.blocks import Stored
 from ..data.split import scaling, standardise
-from ..data.table import first_of
 from ..estimators.base import fitted_attributes
 from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM

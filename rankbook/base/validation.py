@@ -24,6 +24,12 @@ def describe_value(value):
     return text if 0 < len(text) <= 100 and "\n" not in text else a_type(value)
 
 
+def first_of(words, most=10):
+    """Join the first words of a list, and count the others."""
+    more = [f"and {len(words) - most} more"] if len(words) > most else []
+    return ", ".join([*words[:most], *more])
+
+
 def unknown_name(argument, value, known):
     """Return an ArgumentError for a name that is not one of the known ones.
 
@@ -47,7 +53,7 @@ def unknown_name(argument, value, known):
         found.lower(), known, n=1
     )
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    accepted = f"one of: {', '.join(known)}" if len(known) > 1 else f"{known[0]!r}"
+    accepted = f"one of: {first_of(known, 50)}" if len(known) > 1 else f"{known[0]!r}"
     return ArgumentError(f"{argument} is {describe_value(value)}{hint}", accepted)
 
 

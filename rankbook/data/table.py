@@ -30,6 +30,7 @@ from ..base.validation import (
     as_vector,
     describe_value,
     first_bad,
+    first_of,
     require_same_rows,
     unknown_name,
 )
@@ -679,12 +680,6 @@ def coded_text(frame, names):
     return empty_as_missing(frame.assign(**found), [name for name in names if name not in found])
 
 
-def first_of(words, mark=", ", most=10):
-    """Join the first words of a list, and count the others."""
-    more = [f"and {len(words) - most} more"] if len(words) > most else []
-    return mark.join([*words[:most], *more])
-
-
 class NotNumbers(ValueError):
     """Error for columns that cannot be features; `columns` are their names.
 
@@ -1232,7 +1227,7 @@ def _check_features(source, features, known, others, of_model):
     if unknown and of_model:
         raise ValueError(
             f"{source} has no column {unknown[0]!r}, which the model knows; "
-            f"it has {', '.join(map(str, known))}."
+            f"it has {first_of([*map(str, known)])}."
         )
     if unknown:
         raise unknown_name("features", unknown[0], known)

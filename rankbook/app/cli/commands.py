@@ -190,8 +190,8 @@ def info(file: FileName, coefficients: Coefficients = False, as_json: AsJson = F
     categories = (f"{name}: {', '.join(found)}" for name, found in encoding["categories"].items())
     rows += [("categories", "; ".join(categories))] if encoding["categories"] else []
     fill = encoding["fill"]
-    more = f" and {len(fill) - MOST_NAMES:,} more (--json: all)" * (len(fill) > MOST_NAMES)
-    rows += [("gaps", pairs(dict(islice(fill.items(), MOST_NAMES))) + more)] if fill else []
+    more = f" and {len(fill) - MOST_WEIGHTS:,} more (--json: all)" * (len(fill) > MOST_WEIGHTS)
+    rows += [("gaps", pairs(dict(islice(fill.items(), MOST_WEIGHTS))) + more)] if fill else []
     about = {k: v for k, v in (facts.get("about") or {}).items() if k != "coefficients"}
     rows += [("about", pairs(about))] if about else []
     for name in ("certificate", "exact_certificate"):

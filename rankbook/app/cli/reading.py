@@ -113,7 +113,8 @@ def advice_on_words(target=None, learns=False, **parts):
     `parts` are the given options that assign roles to columns; `learns` says whether the command
     has --encode, --impute and --preferences.
     """
-    from rankbook.data.table import Gap, NotNumbers, first_of
+    from rankbook.base.validation import first_of
+    from rankbook.data.table import Gap, NotNumbers
 
     guide = "; see the guide 'Use data frames'" * learns
     try:
