@@ -381,7 +381,8 @@ class RankSVM(Ranker):
         factors = None if self.penalty_factor is None else feature_factors(self, X)
         penalty = self.penalty
         if is_net or factors is not None:
-            penalty = sparse_penalty(penalty, self.l1_ratio, factors)
+            given = factors, kernel, as_loss(self.loss)
+            penalty = sparse_penalty(penalty, self.l1_ratio, *given)
         options = dict(penalty=penalty, loss=self.loss)
         if (u := getattr(prefs, "pair_features", None)) is None:
             problem = RankSVMProblem(X, prefs, kernel, signs=signs, **options)

@@ -171,9 +171,10 @@ class RankSVMProblem(Tabled, KernelMap):
             )
         require_square(X, self.kernel)
         self.keep_items(X, as_flag("copy", copy))
-        if sparse and (size := np.size(penalty_factors(self))) not in (1, X.shape[1]):
+        factors = penalty_factors(self)
+        if np.ndim(factors) and factors.size != X.shape[1]:
             accepted = f"{X.shape[1]}, one for each feature"
-            raise ArgumentError(f"penalty_factor has {size} entries", accepted)
+            raise ArgumentError(f"penalty_factor has {factors.size} entries", accepted)
         self.prefs, self.signs = prefs, as_signs(signs, X.shape[1])
         self.n_items, self.n_preferences = prefs.n_items, len(prefs)
         self.n_coef = count_coef(self)

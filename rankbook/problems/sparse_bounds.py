@@ -308,11 +308,20 @@ def as_factors(given, d, names=None):
     return as_read_only(values.astype(np.float64))
 
 
-def sparse_penalty(penalty, l1_ratio, factors):
-    """The penalty of a name, with the factors (d,) of the features or None."""
+def sparse_penalty(penalty, l1_ratio, factors, kernel, loss):
+    """The penalty of a name, with the factors (d,) of the features or None.
+
+    With factors, the kernel has to be linear, and the loss smooth.
+    """
     if factors is not None and penalty not in ("l1", "elastic-net"):
         accepted = "None, or penalty='l1' or 'elastic-net'"
         raise ArgumentError(f"penalty_factor is given and penalty is {penalty!r}", accepted)
+    if factors is not None and kernel.name != "linear":
+        accepted = "kernel='linear' with these factors"
+        raise ArgumentError(f"penalty_factor is given and kernel is {kernel.name!r}", accepted)
+    if factors is not None and not loss.is_smooth:
+        accepted = "a smooth loss, such as 'squared' or 'logistic', with these factors"
+        raise ArgumentError(f"penalty_factor is given and loss is {loss.name!r}", accepted)
     if penalty == "elastic-net" or factors is not None:
         return ElasticNet(l1_ratio if penalty == "elastic-net" else 1.0, factors)
     return penalty

@@ -405,7 +405,11 @@ def test_penalty_factors_by_name_and_in_folds():
         (dict(penalty_factor=[1.0]), r"penalty_factor has shape \(1,\)"),
         (dict(penalty_factor={"a": 2.0}), "X has no names"),
         (dict(penalty="l2", penalty_factor=[1, 1]), "penalty_factor is given and penalty is 'l2'"),
-        (dict(loss="hinge", penalty_factor=[1.0, 2.0]), "a smooth loss"),
+        (
+            dict(loss="hinge", penalty_factor=[1.0, 2.0]),
+            "penalty_factor is given and loss is 'hinge'. Pass a smooth loss",
+        ),
+        (dict(kernel="rbf", penalty_factor=[1.0, 2.0]), "penalty_factor is given and kernel is"),
     ],
 )
 def test_impossible_penalty_factors_are_refused(options, said):
@@ -414,13 +418,12 @@ def test_impossible_penalty_factors_are_refused(options, said):
         rb.RankSVM(1.0, **given).fit([[0.0, 1.0], [1.0, 0.5], [2.0, 0.0]], [0, 1, 2])
 
 
-def test_a_penalty_with_factors_of_other_features_is_refused():
-    prefs = rb.Preferences.from_scores([0, 1, 2])
-    with pytest.raises(ValueError, match="penalty_factor has 3 entries. Pass 2, one for each"):
-        rb.RankSVMProblem(
-            np.eye(3)[:, :2], prefs, kernel="linear", loss="logistic",
-            penalty=ElasticNet(1.0, [1.0, 2.0, 3.0]),
-        )  # fmt: skip
+@pytest.mark.parametrize("factors", [[], [2.0], [1.0, 2.0, 3.0]])
+def test_a_penalty_with_factors_of_other_features_is_refused(factors):
+    prefs, how = rb.Preferences.from_scores([0, 1, 2]), dict(kernel="linear", loss="logistic")
+    said = f"penalty_factor has {len(factors)} entries. Pass 2, one for each"
+    with pytest.raises(ValueError, match=said):
+        rb.RankSVMProblem(np.eye(3)[:, :2], prefs, **how, penalty=ElasticNet(1.0, factors))
 
 
 @pytest.mark.parametrize("scale", [1.0, 100.0])
