@@ -106,19 +106,26 @@ def fit_model(
 
 
 def start_weights(start, names, factor):
-    """Return the weights (d,) of a fitted model for features that are multiplied by `factor`."""
+    """Return the weights (d,) of a fitted model for features that are multiplied by `factor`.
+
+    Features are matched by name. A feature of factor 0, a constant, has weight 0.
+    """
     encoding, inner = getattr(start, "encoding", None), getattr(start, "model", start)
     known = getattr(start, "columns", getattr(start, "feature_names_in_", None))
     known = known if encoding is None else encoding.names
     weights = getattr(inner, "coef_", None)
     if weights is None:
         raise ArgumentError("start is a model without weights of features", "a linear model")
-    if known is None or list(known) != list(names):
-        known = "no names" if known is None else first_of([*map(str, known)])
+    quoted = lambda names: first_of([repr(str(name)) for name in names])
+    if known is None:
+        raise ArgumentError("start has no names of features", f"a model of {quoted(names)}")
+    place = {name: j for j, name in enumerate(known)}
+    if set(names) != place.keys():
         raise ArgumentError(
-            f"start has the features {known}", f"a model of {first_of([*map(str, names)])}"
+            f"start has the features {quoted(known)}", f"a model of {quoted(names)}"
         )
-    return weights * getattr(start, "factor", 1.0) / factor
+    weights = (weights * getattr(start, "factor", 1.0))[[place[name] for name in names]]
+    return np.divide(weights, factor, out=np.zeros(len(names)), where=factor > 0)
 
 
 def lam_of_c(c, n_queries):

@@ -8,7 +8,7 @@ import pytest
 from shell import done, refused
 
 import rankbook as rb
-from rankbook.app.fitting import fit_model
+from rankbook.app.fitting import fit_model, start_weights
 from rankbook.data.blocks import Blocks, CheckedBlock
 
 HOW = "--target y --qid q --kernel linear --loss squared --lam 1".split()
@@ -53,13 +53,27 @@ def test_steps_are_saved_though_features_are_scaled_by_other_factors(folder):
     assert again.model.solution_.info["steps"] <= 1
 
 
+def test_features_are_matched_by_name_and_constants_start_at_0(folder, tmp_path):
+    table, start = pd.read_csv(folder / "both.csv"), rb.load(folder / "first.rankbook")
+    weights = dict(zip("abcd", start.model.coef_ * start.factor))
+    found = start_weights(start, list("cbda"), np.array([1.0, 2.0, 0.0, 4.0]))
+    assert np.allclose(found, [weights["c"], weights["b"] / 2, 0, weights["a"] / 4], rtol=1e-12)
+    table[["q", "d", "y", "c", "b", "a"]].assign(b=3.0).to_csv(tmp_path / "other.csv", index=False)
+    files = {name: tmp_path / f"{name}.rankbook" for name in ("warm", "cold")}
+    more = dict(warm=["--start", folder / "first.rankbook"], cold=[])
+    for name, saved in files.items():
+        done("fit", tmp_path / "other.csv", *HOW, *more[name], "-o", saved)
+    warm, cold = (rb.load(saved).model.coef_ for saved in files.values())
+    assert np.allclose(warm, cold, rtol=0, atol=1e-4 * abs(cold).max())
+
+
 def test_models_that_are_no_start(folder, tmp_path):
     given = [folder / "both.csv", "--target", "y", "--qid", "q", "-o", tmp_path / "m.rankbook"]
     start = ["--start", folder / "first.rankbook"]
     assert "--kernel linear" in refused("fit", *given, *start)
     linear = [*given, "--kernel", "linear"]
     said = refused("fit", *linear, *start, "--drop", "d")
-    assert "the features a, b, c, d. Pass a model of a, b, c." in said
+    assert "the features 'a', 'b', 'c', 'd'. Pass a model of 'a', 'b', 'c'." in said
     done("fit", *given, "--lam", "9", "-o", tmp_path / "rbf.rankbook")
     assert "without weights" in refused("fit", *linear, "--start", tmp_path / "rbf.rankbook")
     assert "no such file" in refused("fit", *linear, "--start", tmp_path / "none.rankbook")
