@@ -487,6 +487,14 @@ def test_select_has_ties_by_efron():
         assert "--tied-events is 'efron'. Pass --time, --event and --loss plackett-luce" in said
 
 
+@pytest.mark.parametrize("command", ["fit", "select"])
+def test_an_unknown_rule_for_ties_is_refused(command):
+    write(train=0)
+    given = [command, "train.csv", *TIMES, "--loss", "plackett-luce", "--tied-events", "effron"]
+    given += ["-o", "m"] if command == "fit" else []
+    assert "--tied-events is 'effron' (did you mean 'efron'?). Pass one of" in refused(*given)
+
+
 def test_a_file_without_the_entries_of_the_model_is_mentioned():
     late = late_patients()
     late.to_csv("late.csv", index=False)

@@ -610,7 +610,11 @@ def group_beside_orders(group):
 
 
 def require_cox(argument, value, time, loss):
-    """Refuse an option of Cox's model, named by its argument, beside other targets and losses."""
+    """Refuse a rule for ties, named by its argument, that is not known or beside another model."""
+    from rankbook.base.validation import as_choice
+    from rankbook.preferences.orders import TIED
+
+    as_choice(argument, value, TIED)
     if time is None or loss != "plackett-luce":
         accepted = "--time, --event and --loss plackett-luce with it"
         raise ArgumentError(f"{argument} is {value!r}", accepted)
