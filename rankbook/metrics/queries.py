@@ -336,6 +336,8 @@ def as_judged(y_true, y_score, qid=None, sample_weight=None):
     if isinstance(y_true, Target):
         y_score = as_vector("y_score", y_score, y_true.n_items)
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+        if y_true.unit == "order" and not len(y_true):  # perhaps without an item of positive weight
+            raise UndefinedMetric("y_true has no preference", "at least one preference")
         prefs, y_score = y_true.pairs_with(y_score)
     else:
         y_true = as_vector("y_true", y_true)

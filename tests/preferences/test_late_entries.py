@@ -377,3 +377,12 @@ def test_long_calls_with_late_entries_are_announced(monkeypatch):
     monkeypatch.setattr(limits, "MINUTE", 1e-3)
     with pytest.warns(UserWarning, match="pairs of 400 rows with late entry is predicted to need"):
         rb.metrics.concordance(y, X[:, 0])
+
+
+def test_patients_without_weight_have_no_comparable_pair():
+    y = rb.Orders.from_survival([1.0, 2.0, 3.0], [1, 1, 0], weight=[0, 0, 0], entry=[0, 0, 0])
+    for metric in (rb.metrics.concordance, rb.metrics.concordance_interval):
+        with pytest.raises(UndefinedMetric, match="y_true has no comparable pair"):
+            metric(y, [1.0, 2.0, 3.0])
+    with pytest.raises(UndefinedMetric, match="y_true has no preference"):
+        rb.disagreement(y, [1.0, 2.0, 3.0])
