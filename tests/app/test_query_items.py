@@ -79,6 +79,17 @@ def test_names_that_would_be_read_wrongly(tables, tmp_path):
         assert text in refused("fit", tmp_path / "items.csv", *given, "--name", "q,doc")
     said = refused("fit", folder / "items.csv", *given, "--name", "q,dog")
     assert "--name is 'q,dog'" in said
-    assert "distinct names" in refused(
+    assert "Pass different names" in refused(
         "fit", folder / "items.csv", *given, "--name", "doc", "--drop", "q"
     )
+
+
+def test_the_query_of_names_may_also_be_the_query_id(tables, tmp_path):
+    items, saved = tables[1], tmp_path / "m.rankbook"
+    items.assign(y=np.arange(20) % 5).to_csv(tmp_path / "y.csv", index=False)
+    given = ["--target", "y", "--kernel", "linear", "--no-standardize", "--lam", "1"]
+    done("fit", tmp_path / "y.csv", *given, "--qid", "q", "--name", "q,doc", "-o", saved)
+    here = rb.RankSVM(1.0, "linear").fit(items[["a", "b"]], np.arange(20) % 5, items["q"])
+    assert np.allclose(rb.load(saved).model.coef_, here.coef_, rtol=1e-6)
+    table = done("predict", saved, tmp_path / "y.csv").splitlines()
+    assert table[0] == "row,qid,name,score" and table[1].startswith('0,007,"007,0",')

@@ -354,7 +354,8 @@ def open_file_blocks(
             )
         more = dict(features=features, drop=drop, of_model=features is not None)
         if known.get("name") not in (None, "none") and (both := pair_of(known["name"], names)):
-            more["drop"] = [*drop, *both]
+            groups = {known.get(role) for role in ("qid", "group_split", "cluster")}
+            more["drop"] = [*drop, *(column for column in both if column not in groups)]
         roles = find_roles(table, names, **known, **more, needs_target=needs_target)
         roles = replace(roles, encoding=getattr(model, "encoding", None))
         return roles if scored else replace(roles, target=None, **dict.fromkeys(SURVIVAL))
