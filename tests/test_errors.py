@@ -3468,7 +3468,7 @@ EXPLAINED = [
         "LabelRankerCV folds without a training set",
         lambda: rb.LabelRankerCV(cv=2).fit(X[:2], [[0.0, 1.0], [1.0, 1.0]]),
         ValueError,
-        r"^cv leaves fold 1 no object with two different scores to learn from. Pass another",
+        r"^cv is 2, and fold 1 leaves no object with two different scores to learn from. Pass an",
     ),
     (
         "LabelRankerCV folds of single labels",

@@ -249,7 +249,10 @@ def one_of(*names):
 
 def number_or_scale(name, value):
     """Check that lam is a number > 0 or "scale"."""
-    return one_of("scale")(name, value) if isinstance(value, str) else as_positive(name, value)
+    if not isinstance(value, str):
+        as_positive(name, value)
+    elif value != "scale":
+        raise ArgumentError(f"{name} is {value!r}", "a number > 0, or 'scale'")
 
 
 def lam_for(problem, lam):

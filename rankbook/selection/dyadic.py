@@ -361,7 +361,8 @@ def dyadic_values(problem, lams, leave_out, cv="loo", random_state=None, solver=
             highest = np.where(train, Y, -np.inf).max(axis=1)
             if not (highest > np.where(train, Y, np.inf).min(axis=1)).any():
                 raise ArgumentError(
-                    f"cv leaves fold {f + 1} no object with two different scores to learn from",
+                    f"cv is {cv}, and fold {f + 1} leaves no object with two different scores to "
+                    "learn from",
                     "another number of folds",
                 )
             if judged.any():
