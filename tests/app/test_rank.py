@@ -268,4 +268,7 @@ def test_orders_are_ranked_by_plackett_luce(votes):
     assert "--ties is 'half'" in refused("rank", *given, "--ties", "half")
     more = ["--method", "bootstrap", "--group", "judge"]
     said = refused("rank", *given, *more)
-    assert "--unit is 'judge' beside orders" in said and "pass --form pairs" in said
+    assert (
+        "--unit is 'judge' beside orders. Omit --unit for orders" in said
+        and "pass --form pairs" in said
+    )

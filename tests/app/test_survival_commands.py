@@ -441,7 +441,7 @@ def test_clusters_of_preferences_are_in_their_file():
     model.fit(items[["size", "age"]], preferences=prefs)
     assert_printed(rb.coefficient_table(model, cluster=votes.judge), "size", "age")
     said = refused(*given, "--loss", "plackett-luce")
-    assert "--cluster is 'judge' beside orders" in said
+    assert "--cluster is 'judge' beside orders. Omit --cluster for orders" in said
     given[given.index("judge")] = "jury"
     assert "--cluster is 'jury'" in refused(*given, "--loss", "logistic")
     items.assign(group=1).to_csv("graded.csv", index=False)

@@ -601,11 +601,11 @@ def advice_on_form():
         raise
 
 
-def group_beside_orders(group):
-    """Return the error for a column of groups beside orders."""
+def group_beside_orders(group, argument="group"):
+    """Return the error for a column of groups, named by an argument, beside orders."""
     return ArgumentError(
-        f"group is {group!r} beside orders",
-        "Omit group for orders, each of which is kept whole.",
+        f"{argument} is {group!r} beside orders",
+        f"Omit {argument} for orders, each of which is kept whole.",
         "If one judge gave several orders, write them as pairs and pass --form pairs.",
     )
 
@@ -651,7 +651,7 @@ def preferences_between(asked, n, names=None, group=None, argument="group"):
 
     check_file("--preferences", asked["path"])
     if group is not None and ("loss" in asked or asked["form"] == "orders"):
-        raise group_beside_orders(group).renamed(argument)
+        raise group_beside_orders(group, argument)
     rows = np.arange(n) if names is None else np.asarray(names)
     if pairs := asked.get("form") in (None, "clicks") and "query" in asked:
         rows = pd.Series([tuple(str(each).split(",", 1)) for each in rows], dtype=object)
