@@ -171,7 +171,7 @@ class RankSVMProblem(Tabled, KernelMap):
             )
         require_square(X, self.kernel)
         self.keep_items(X, as_flag("copy", copy))
-        factors = penalty_factors(self)
+        factors = penalty_factors(self) if sparse else None
         if np.ndim(factors) and factors.size != X.shape[1]:
             accepted = f"{X.shape[1]}, one for each feature"
             raise ArgumentError(f"penalty_factor has {factors.size} entries", accepted)
