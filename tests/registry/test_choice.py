@@ -295,7 +295,7 @@ def test_long_sparse_solutions_are_announced():
     ]
     assert (np.diff(seconds) > 0).all() and seconds[0] < 20 and seconds[2] > 60
     lam = 0.02 * large.lam_max
-    with pytest.warns(UserWarning, match="'sparse' for one solution is .*; use a larger lam, or"):
+    with pytest.warns(UserWarning, match="'sparse' for one solution is .*. Use a larger lam, or"):
         choice.announce(large, solver, lam=lam)
     with pytest.warns(UserWarning, match="a larger lam_min, a smaller deviance, or fewer features"):
         choice.announce(large, solver, "path", lam=lam)
