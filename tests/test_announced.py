@@ -138,7 +138,7 @@ def test_a_long_call_is_announced_with_a_faster_way(name, monkeypatch):
     monkeypatch.setattr(limits, "available_memory", lambda: 64 * 2**30)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".* is predicted to need")
-        with pytest.raises(UserWarning, match="predicted to need .*; (use|pass) "):
+        with pytest.raises(UserWarning, match=r"predicted to need .*\. (Use|Pass) "):
             LONG[name]()
     assert not (CONTINUOUS.is_listed or GRADED.is_listed or SOME.is_listed)
 

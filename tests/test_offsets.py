@@ -142,7 +142,7 @@ def test_a_plugin_that_misses_its_tolerance_is_heard_everywhere():
         rb.RankSVM(solver=Lazy()).fit(X, y)
     path = rb.solve_path(problem)
     path.tol = -1.0  # nothing is as good as that
-    with pytest.warns(ConvergenceWarning, match="tolerance is -1"):
+    with pytest.warns(ConvergenceWarning, match="its tolerance of -1"):
         path.predict(X, path.breakpoints[1])
     Lazy.tol = None
     with warnings.catch_warnings():

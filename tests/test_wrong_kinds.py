@@ -131,6 +131,7 @@ ALSO = {  # the same for a parameter of one call
         (f"hazard.{name}", "times"): {"minus", "zero", "true", "minuses", "empty"} | POSITIVE
         for name in ("survival", "cumulative_hazard")
     },
+    ("hazard.restricted_mean", "tau"): {"tiny"},
     **{(f"hazard.{name}", "y_score"): {"empty"} for name in ("survival", "cumulative_hazard")},
     **{
         (f"{kind}.from_survival", "time"): {"minuses"} | WHOLE for kind in ("Preferences", "Orders")
@@ -144,7 +145,10 @@ ALSO = {  # the same for a parameter of one call
     **{("predict_pair_proba", name): {"rows"} for name in "ab"},  # of two features
     ("explain_pair", "a"): {"zero"},
     ("to_json", "name"): {"text", "long text"},  # any text
-    **{(name, "n_components"): {"none"} for name in ("NystroemMap", "RayleighProblem")},
+    **{
+        (name, "n_components"): {"none"}
+        for name in ("NystroemMap", "RayleighProblem", "RayleighRanker")
+    },
     ("metrics.rank_biased_overlap", "p"): {"tiny"},
     ("best_cuts", "y_true"): {"minuses"},
     **{(name, "tau"): {"tiny"} for name in ("compare_concordances", "concordance_interval")},
@@ -747,7 +751,7 @@ SILENT = {
     "lam is 9.99989e-321": lambda: rb.RankSVM(lam=1e-320, solver="interior").fit(X, Y),
     "lam is 1000000000": lambda: rb.RankSVM(lam=10**400).fit(X, Y),
     "y is <generator": lambda: ranker().fit(X, (score for score in Y)),
-    "X has two columns 'a'": lambda: ranker().fit(TWICE, Y),
+    "X has two columns named 'a'": lambda: ranker().fit(TWICE, Y),
     "file is 3": lambda: model().save(3),
     "file is None": lambda: path().save(None),
     "file is 'a.x00b'. Pass a name without null": lambda: model().save("a\0b"),

@@ -324,6 +324,8 @@ class RankSVMProblem(Tabled, KernelMap):
     def primal(self, coef: np.ndarray, lam: float) -> float:
         """The objective at coefficients (n_coef,)."""
         lam = as_positive("lam", lam, zero=True)
+        if coef is None:
+            raise ArgumentError("coef is None", f"an array of shape ({self.n_coef},)")
         return self.penalty.primal(self, self.position(coef), lam)
 
     def certificate(

@@ -141,7 +141,7 @@ def test_orders_are_not_pairs():
     said = refused("fit", *ORDERS, "--ties", "efron", "-o", "m")
     assert "--column ties=efron or breslow counts equal ranks" in said
     said = refused("select", *ORDERS, "--fold-by", "pair")
-    assert "--fold-by is 'pair'" in said and "'order'" in said
+    assert "--fold-by is 'pair'" in said and "item, order" in said
     assert "--group is 'first' beside orders" in refused("select", *ORDERS, "--group", "first")
 
 

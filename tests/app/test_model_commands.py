@@ -637,7 +637,7 @@ class TestRuns:
         given += ["--qid", "q", "--name", "doc"]
         assert "'a b' in row 2. Pass names without spaces" in refused(*given)
         table.assign(doc=["a", "a", "a"]).to_csv("t.csv", index=False)
-        assert "'a' a second time in row 1. Pass each name once" in refused(*given)
+        assert "'a' a second time in row 1. Pass each --name only once" in refused(*given)
         assert not Path("run.trec").exists()
 
 

@@ -92,7 +92,7 @@ def test_the_readers_give_the_same():
 
 def test_wrong_forms_are_refused():
     assert "weight=voters for counts" in refused("rank", "orders.csv", "--form", "orders")
-    assert "is PrefLib text. Pass a table. rb.read_orders" in refused(
+    assert "is PrefLib text. Pass a table. For orders of voters, use rb.read_orders" in refused(
         "fit", "election.soi", "-o", "m"
     )
     assert "winner is given with the win matrix wins.csv" in refused(

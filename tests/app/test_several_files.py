@@ -139,7 +139,7 @@ def test_files_that_are_none():
     assert "'c.csv': there is no such" in refused("fit", "a.csv", "c.csv", *columns, "-o", "m")
     assert "DATA has 'a.csv' twice" in refused("fit", "a.csv", "a.csv", *columns, "-o", "m")
     said = refused("fit", "a.csv", "b.csv", *columns, "-o", "m")
-    assert "the query 0 is in a.csv (rows 0 to 239) and in b.csv" in said
+    assert "the query 0 in a.csv (rows 0 to 239) and in b.csv" in said
 
 
 def test_what_a_model_misses():

@@ -172,7 +172,7 @@ def test_a_dense_table_that_would_not_fit(files, monkeypatch):
     monkeypatch.setattr("rankbook.base.limits.available_memory", lambda: 400_000)
     monkeypatch.setattr("rankbook.data.table.require_memory", lambda *given: None)
     said = refused("fit", "train.svm", "--kernel", "rbf", "--out", "m")
-    assert "a dense table of 60 rows needs" in said and "use a linear kernel" in said
+    assert "a dense table of 60 rows needs" in said and "Use a linear kernel" in said
 
 
 def test_names_of_billions_of_features():

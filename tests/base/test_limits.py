@@ -199,7 +199,7 @@ def test_what_would_fill_the_memory_is_not_read(monkeypatch):
         (read_table, "/dev/zero", table, "a device. Pass a file or a pipe"),
         (rb.load, "/dev/zero", {}, "a device or a pipe. Pass a file of rankbook"),
         (rb.load, "pipe", {}, "a device or a pipe. Pass a file of rankbook"),
-        (rb.read_blocks, "pipe", table, "Pass files, since .* pipes can be read only once"),
+        (rb.read_blocks, "pipe", table, "Pass files, because .* pipes can be read only once"),
         (rb.load, "many.npz", {}, "it has 10,001 arrays, and at most 10,000"),
     )
     for read, file, options, words in refused:
@@ -209,7 +209,7 @@ def test_what_would_fill_the_memory_is_not_read(monkeypatch):
         assert "a device" in refused_in_shell("info", special)
     endless(monkeypatch)
     for file, label in (("-", "standard input"), ("zeros.csv.gz", "zeros.csv.gz")):
-        with pytest.raises(MemoryError, match=f"reading {label} needs .* read a smaller part"):
+        with pytest.raises(MemoryError, match=f"reading {label} needs .* Read a smaller part"):
             read_table(Source(file), **table)
     frame = pd.DataFrame(dict(a=np.zeros(10**6), b=0.0))
     frame.to_parquet("wide.parquet")

@@ -445,7 +445,7 @@ def test_more_than_memory_without_a_client(monkeypatch):
     X, y, qid, _ = data()
     monkeypatch.setattr("rankbook.base.limits.available_memory", lambda: 9000)
     words = (
-        r"X, whose partitions are computed in this process, needs 9,600 bytes .* start a dask.dis"
+        r"X, whose partitions are computed in this process, needs 9,600 bytes .* Start a dask.dis"
     )
     with dask.config.set(scheduler="threads"), pytest.raises(MemoryError, match=words):
         rb.dask_blocks(*arrays(X, y, qid))

@@ -271,7 +271,7 @@ class TestRefused:
             (CSV, dict(qid="qd"), "qid is 'qd'.*did you mean 'q'"),
             (CSV, dict(weight="w"), "weight is 'w'. Pass one of: q, x, y"),
             (CSV, dict(drop=["w"]), "drop is 'w'. Pass one of: q, x, y"),
-            (CSV, dict(features=["y"]), "features is 'y'. Pass one of: x"),
+            (CSV, dict(features=["y"]), "features is 'y'. Pass 'x'"),
             (CSV, dict(features=[]), "a.csv has no columns besides target 'y' and qid 'q'"),
             (
                 CSV,

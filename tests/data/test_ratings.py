@@ -88,6 +88,7 @@ def test_tables_of_features_need_names():
         rb.read_ratings(long, X, pd.concat([Z, Z]))
 
 
+@pytest.mark.filterwarnings("ignore:exclude leaves")
 @pytest.mark.parametrize("names", ["text", "numbers"])
 @pytest.mark.parametrize("k", [1, 4, K, 100])
 def test_recommendations_are_the_best_of_what_is_left(names, k, monkeypatch, tmp_path):
@@ -115,6 +116,7 @@ def test_recommendations_are_the_best_of_what_is_left(names, k, monkeypatch, tmp
     assert next(rows, None) is None
 
 
+@pytest.mark.filterwarnings("ignore:exclude leaves")
 def test_seen_pairs_as_a_matrix_and_new_items():
     X, Z, long = tables()
     ratings = rb.read_ratings(long, X, Z)

@@ -199,7 +199,10 @@ def test_blocks_that_do_not_fit_together(model):
     first = rb.Block(X, y, [1, 1, 2, 2], name="first")
     for other, words in (
         (rb.Block(X, y, ["1", "1", "4", "4"], name="other"), "other has query ids that are text"),
-        (rb.Block(X, y, [3, 3, 2, 2], name="other"), "the query 2 is in first and in other"),
+        (
+            rb.Block(X, y, [3, 3, 2, 2], name="other"),
+            "blocks have the query 2 in first and in other",
+        ),
         (rb.Block(X, y, name="other"), "other has no qid, and there are 2 blocks"),
         (rb.Block(X[:, :3], y, [3] * 4, name="other"), "other has 3 features and first has 4"),
         (rb.Block(1e200 * X, y, [3] * 4, name="other"), r"other: X has 1e\+200 in row 0"),

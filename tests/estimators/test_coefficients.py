@@ -337,7 +337,7 @@ RANKINGS = rb.Preferences.from_rankings([[0, 1, 2], [2, 0, 1]])
     "call, words",
     [
         (lambda: rb.coefficient_table(fit(loss="hinge")), "prefs is an Orders"),
-        (lambda: rb.coefficient_table(fit(kernel="rbf")), "kernel is 'rbf'. Pass a linear"),
+        (lambda: rb.coefficient_table(fit(kernel="rbf")), "kernel is 'rbf'. Fit with a linear"),
         (lambda: rb.coefficient_table(fit(signs=[1, 0, 0])), "weights have signs"),
         (lambda: rb.coefficient_table(fit(), level=1.0), "level is 1.0"),
         (lambda: rb.coefficient_table(fit(), robust="HC0"), "robust is 'HC0'"),

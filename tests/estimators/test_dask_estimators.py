@@ -130,7 +130,7 @@ def test_a_fit_that_fails_changes_nothing_and_frees_the_workers(client, table):
 
 
 def test_partitions_cut_by_queries(client, table):
-    with pytest.raises(ValueError, match="the query 3 is in partition 0 and in partition 1"):
+    with pytest.raises(ValueError, match="the query 3 in partition 0 and in partition 1"):
         rb.RankSVM(kernel="linear").fit(*on_dask(table, 70))
 
 

@@ -227,7 +227,7 @@ def test_numbers_of_training_items(fitted):
     assert np.isclose(found.distance, rows.distance, equal_nan=True)
     with pytest.raises(ValueError, match=r"^b is 40. Pass a number from 0 to 39"):
         rb.explain_pair(model, 0, N)
-    with pytest.raises(ValueError, match=r"^a is -1. Pass numbers from 0"):
+    with pytest.raises(ValueError, match=r"^a is -1. Pass a number from 0"):
         rb.explain_pair(model, -1, 0)
 
 

@@ -78,7 +78,7 @@ def test_what_is_refused_leaves_nothing_behind(model, data):
         (frame, pairs, {}, "preferences does not fit X: winner is .* not among the 30 items"),
         (frame, pd.DataFrame(names).assign(judge=1), {}, "has the columns 0, 1, 'judge'. Pass"),
         (frame, other, {}, "preferences has the item .* where X.index has"),
-        (X, rb.Preferences([0], [1], N - 1), {}, "29 items and X has 30 rows"),
+        (X, rb.Preferences([0], [1], N - 1), {}, "29 items, and X has 30 rows"),
         (X, rb.Preferences([0], [1], N, weight=[0.0]), {}, "none of positive weight"),
         (X, rb.Preferences.from_scores(np.ones(N)), {}, "0 preferences, none"),
         (1e200 * X, prefs, {}, "X has"),

@@ -224,7 +224,7 @@ def test_choice_of_a_basis(method):
 
 def test_parts_of_a_million_features_are_refused_before_they_are_read():
     X = sparse.csr_array((4, 10_000_000))
-    with pytest.raises(MemoryError, match="10,000,000 features needs.*fit to all sparse items"):
+    with pytest.raises(MemoryError, match="10,000,000 features needs.*Fit to all sparse items"):
         rb.RankRLS(**linear).partial_fit(X, [0, 1, 2, 3])
 
 

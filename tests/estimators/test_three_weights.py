@@ -53,7 +53,7 @@ def test_preferences_of_scores_are_the_scores(awkward):
     "extra, error, said",
     [
         (dict(preferences=3), TypeError, "preferences is an int. Pass"),
-        (dict(preferences=rb.Preferences([0], [1], 8)), ValueError, "8 items and X has 9 rows"),
+        (dict(preferences=rb.Preferences([0], [1], 8)), ValueError, "8 items, and X has 9 rows"),
         (
             dict(preferences=rb.Preferences([0], [1], 9, weight=[0.0])),
             ValueError,

@@ -198,7 +198,7 @@ def test_probabilities_and_times_of_the_brier_score_are_checked():
             y,
             r"y_proba has shape \(40, 2\). Pass an array of shape \(40, 1\)",
         ),
-        (np.full((40, 2), 0.5), [2.0, 1.0], y, "times is .*rising"),
+        (np.full((40, 2), 0.5), [2.0, 1.0], y, "times is .*increasing order"),
         (np.full(40, 0.5), 1.0, y[:1], "train has no patient under observation after"),
     ):
         with pytest.raises(ValueError, match=f"^{words}"):

@@ -110,7 +110,10 @@ def test_no_click_is_no_preference():
         (dict(propensity=[0.5] * 5), r"propensity has shape \(5,\)"),
         (dict(propensity=[1, 0, 1, 1, 1, 1]), "propensity is 0 in row 1"),
         (dict(propensity=[1, 1, 1, -0.5, 1, 1]), "propensity is -0.5 in row 3"),
-        (dict(propensity=[1, 1, 1.001, 1, 1, 1]), "propensity is 1.001 in row 2.*and not 1 / p"),
+        (
+            dict(propensity=[1, 1, 1.001, 1, 1, 1]),
+            "propensity is 1.001 in row 2.*If it is 1 / p, pass p",
+        ),
         (dict(propensity=[1, 1, np.nan, 1, 1, 1]), "propensity.*NaN|propensity.*nan"),
         (dict(propensity="p", rule="skip-above"), "propensity is given and rule is 'skip-above'"),
         (dict(propensity="p", clip=-1), "clip is -1"),
@@ -252,7 +255,7 @@ def test_one_item_or_one_query_shows_no_spread():
     assert np.isnan(rb.click_propensities(log).standard_error[2])
     found = rb.click_propensities(page(rank=[1, 2, 1, 2, 3, 3], click=[1] * 6), query=["q"] * 6)
     assert np.isnan(found.standard_error[2:]).all() and found.standard_error[1] == 0
-    with pytest.raises(ValueError, match="rank is 1 in every row. Pass items .* several ranks"):
+    with pytest.raises(ValueError, match="rank is 1 in every row. Pass a log .* several ranks"):
         rb.click_propensities(page(rank=[1] * 6))
 
 

@@ -381,7 +381,7 @@ def test_points_of_chess_are_no_goals():
         ),
         (lambda p: rb.extend_items(X, p.without_pair_features()), "without pair_features"),
         (lambda p: rb.extend_items(X[:3], p), "X has 3 rows and prefs has 12 items"),
-        (lambda p: given(np.ones(3)), "pair_features has 3 rows"),
+        (lambda p: given(np.ones(3)), "pair_features has length 3"),
         (lambda p: given(np.full(M, np.nan)), "pair_features"),
     ],
 )

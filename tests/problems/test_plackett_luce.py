@@ -463,7 +463,7 @@ def test_the_default_lambda_of_pairs_is_that_of_the_logistic_loss():
             lambda X, o: rb.RankSVM(loss="plackett-luce").fit(X, rb.Preferences([0], [1], 60)),
             "loss='logistic'",
         ),
-        (lambda X, o: rb.RankSVM(loss="plackett-luce").fit(X[1:], o), "60 items and X has 59"),
+        (lambda X, o: rb.RankSVM(loss="plackett-luce").fit(X[1:], o), "60 items, and X has 59"),
         (
             lambda X, o: rb.RankSVM(loss="plackett-luce").fit(X, o, qid=np.zeros(60)),
             "preferences and qid are both given",

@@ -180,7 +180,7 @@ def test_paths_and_curves():
 def test_what_blocks_cannot_be_asked():
     problem = rb.BlockRankSVMProblem(cut(*data(), at=[7]))
     solution = rb.solve(problem, 5.0)
-    with pytest.raises(ValueError, match="Pass its weights"):
+    with pytest.raises(ValueError, match="Use its weights"):
         solution.coef  # noqa: B018 -- reading it is what is wrong
     assert solution.predict(np.ones((2, 6))).shape == (2,)
     with pytest.raises(ValueError, match="takes the storage .* not blocks"):

@@ -161,11 +161,11 @@ def test_a_solution_of_another_problem_is_refused():
     for other in (problem_of("rbf"), RankSVMProblem([[0.0], [0.0]], prefs, "linear")):
         zero = rb.Solution(other, 1.0, coef=np.zeros(other.coef_shape))
         solver = type("Other", (Zeros,), dict(solve=lambda *_, zero=zero: zero))
-        with pytest.raises(TypeError, match="Pass a Solution of the given problem"):
+        with pytest.raises(TypeError, match="Return a Solution of the given problem"):
             rb.solve(problem_of("rbf"), 1.0, solver=solver)
         path = ForgedPath(other, np.array([2.0]), "lam_min", 1.0)
         solver = type("Other", (Zeros,), dict(path=lambda *_, path=path: path))
-        with pytest.raises(TypeError, match="Pass a SolutionPath of the given problem"):
+        with pytest.raises(TypeError, match="Return a SolutionPath of the given problem"):
             rb.solve_path(problem_of("rbf"), 1.0, solver=solver)
 
 
@@ -202,7 +202,7 @@ def test_a_solution_of_another_class_is_refused():
         def solve(self, problem, lam):
             return Changing(problem, lam, coef=np.zeros(problem.coef_shape))
 
-    with pytest.raises(TypeError, match="solver 'vain' returned Changing. Pass a Solution of"):
+    with pytest.raises(TypeError, match="solver 'vain' returned Changing. Return a Solution of"):
         rb.solve(problem_of("linear"), 1.0, solver=Vain)
 
 

@@ -854,7 +854,7 @@ def test_metrics_that_make_no_sense():
         (v, dict(metric="auc", qid=v[1:]), ValueError, "qid"),
         (np.ones(10), dict(metric="error"), ValueError, "1 different value. Pass two"),
         (np.arange(10), dict(metric="error"), ValueError, "10 different values. Pass two"),
-        (v, dict(metric="error", qid=v), ValueError, "qid is given. Pass"),
+        (v, dict(metric="error", qid=v), ValueError, "qid is given. Omit"),
         (v, dict(metric="error", k=3), ValueError, "k is 3"),
     ]:
         with pytest.raises(error, match=words):

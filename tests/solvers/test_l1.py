@@ -398,7 +398,7 @@ def test_a_numerical_end_is_told(monkeypatch):
     "options, words",
     [
         (dict(kernel="rbf", penalty="l1"), "penalty is 'l1' and kernel is 'rbf'"),
-        (dict(kernel="poly", penalty="l1"), "kernel='linear' only"),
+        (dict(kernel="poly", penalty="l1"), "Pass kernel='linear'"),
         (dict(penalty="l3"), "penalty is 'l3'.*l1, l2"),
         (dict(penalty=None), "penalty is None"),
         (dict(penalty=1), "penalty is 1"),

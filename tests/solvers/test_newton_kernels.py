@@ -87,7 +87,7 @@ def test_items_that_the_kernel_cannot_tell_apart():
 def test_memory_is_looked_at_first(monkeypatch):
     problem = build("plain", "rbf", "squared")
     monkeypatch.setattr("rankbook.base.limits.available_memory", lambda: 32 * 40**2 - 1)
-    with pytest.raises(OutOfMemory, match="use approximate_kernel, or fewer items"):
+    with pytest.raises(OutOfMemory, match="Use approximate_kernel, or fewer items"):
         FactoredProblem(problem)
 
 

@@ -175,7 +175,7 @@ WRONG = {
     "conjugate NaN outside": (
         changed(conjugate=lambda s, a: np.where((a >= 0) & (a <= 1), 0.5 * a * (a - 1), np.nan)),
         "conjugate",
-        "nan. Pass a number",
+        "nan, neither a number",
     ),
     "conjugate nowhere": (changed(conjugate=lambda s, a: 0 * a), "conjugate", "derivative"),
     "derivative doubled": (
