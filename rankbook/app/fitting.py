@@ -56,10 +56,9 @@ def fit_model(
     send : callable, optional
         Called with the blocks after reading; the fit uses the returned blocks.
     **options
-        Options of the estimator; None means the default. `signs` and
-        `penalty_factor` may be dicts from feature names.
-        `start` is a fitted linear model of the same features, at whose weights a ranking SVM of
-        data in memory starts.
+        Options of the estimator; None means the default. `signs` and `penalty_factor` may be dicts
+        from feature names. `start` is a fitted linear model of the same features; a ranking SVM of
+        data in memory starts at its weights.
 
     Returns
     -------

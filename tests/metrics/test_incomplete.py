@@ -39,29 +39,22 @@ def plain_infap(grades):
     return total / found
 
 
+def mean_over_orders(plain, y, s):
+    """The mean of a metric of a list of grades over all orders of tied items."""
+    orders = {tuple(sorted(p, key=lambda i: -s[i])) for p in permutations(range(len(y)))}
+    return np.mean([plain(y[list(order)]) for order in orders])
+
+
 @pytest.mark.parametrize("levels", [1, 2, 3, 1000])
 def test_the_expected_value_over_all_orders_of_ties(levels):
     for _ in range(30):
         n = int(RNG.integers(1, 7))
-        y = RNG.integers(-1, 3, n).astype(float)
+        y, s = RNG.integers(-2, 3, n).astype(float), RNG.integers(0, levels, n)
         y[RNG.integers(n)] = 1
-        s = RNG.integers(0, levels, n)
-        orders = {tuple(sorted(p, key=lambda i: -s[i])) for p in permutations(range(n))}
-        mean = np.mean([plain_bpref(y[list(order)]) for order in orders])
+        mean, judged = mean_over_orders(plain_bpref, y, s), y >= 0
         assert metrics.bpref(y, s) == pytest.approx(mean, rel=1e-13)
-        judged = y >= 0
         assert metrics.bpref(y[judged], s[judged]) == pytest.approx(mean, rel=1e-13)
-
-
-@pytest.mark.parametrize("levels", [1, 2, 3, 1000])
-def test_infap_is_the_expected_value_over_all_orders_of_ties(levels):
-    for _ in range(30):
-        n = int(RNG.integers(1, 7))
-        y = RNG.integers(-2, 3, n).astype(float)
-        y[RNG.integers(n)] = 1
-        s = RNG.integers(0, levels, n)
-        orders = {tuple(sorted(p, key=lambda i: -s[i])) for p in permutations(range(n))}
-        mean = np.mean([plain_infap(y[list(order)]) for order in orders])
+        mean = mean_over_orders(plain_infap, y, s)
         assert metrics.infap(y, s, unpooled=-2) == pytest.approx(mean, rel=1e-12)
 
 
