@@ -543,7 +543,7 @@ def seconds_of_smooth(problem: Any) -> float:
     return min(float(np.dot(rates, smooth_terms(kind, n, m, k, z, copies))) for kind in kinds)
 
 
-WIDE, NARROW = 2e-11, 2.5e-12  # seconds of a product, with more features than items and fewer
+WIDE, NARROW = 2e-11, 6e-12  # seconds of a product, with more features than items and fewer
 READ = 2e-9  # seconds of an entry of the items that is read
 PRODUCTS = 40.0  # Hessian products that take as long as one solution of another loss
 OF_PATH, OF_ONE = 9.0, 4.0  # seconds of a path or of one solution, over those of its last step
@@ -554,7 +554,7 @@ USUAL_SHARE = 0.02  # share at which a path with more features than items ends
 def seconds_of_sparse(
     problem: Any, provides: str = "solve", lam: float | None = None, decades: float | None = None
 ) -> float:
-    """Predicted seconds of "sparse" down to lam, roughly: within a factor of five.
+    """Predicted seconds of "sparse" down to lam, roughly: within a factor of four.
 
     Up to 1.5 n features have weights. With more features than items, a solution takes the longer
     the smaller lam is; with fewer, all features have weights below 0.01 lam_max. O(n d) for
@@ -837,7 +837,7 @@ def compare_solvers(
     ----------
     problem : RankSVMProblem
         Every other problem has only one suitable solver. With a sparse penalty only the time of
-        "sparse" is predicted, within a factor of five.
+        "sparse" is predicted, within a factor of four.
     lam : float > 0, optional
         Regularization parameter of the solution, or of the end of the path: the further below
         lam_max, the longer "newton" and "path" take. By default 1e-4 lam_max, and 1e-6 lam_max for
