@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import teach  # noqa: E402
+import typed_figures  # noqa: E402
 from website import reader  # noqa: E402
 
 BOOK, GUIDES = (sorted((ROOT / "nbs" / area).glob("*.ipynb")) for area in ("book", "guides"))
@@ -21,6 +22,14 @@ PAPERS = [p for p in sorted((ROOT / "nbs/papers").glob("*.ipynb")) if p.stem not
 OTHERS = [ROOT / "nbs/metrics/compare.ipynb", ROOT / "nbs/problems/certificate.ipynb"]
 LINES, FOLDED, EXERCISES = 30, 5, 3
 PICTURE = {"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": "<svg/>"}}
+# Figures that are not results: plans of a course, levels of intervals, and settings.
+PLANNED = {
+    "lab": {"90 minutes"},
+    "large_data": {"256 MB"},
+    "leaderboard": {"0.693"},  # -log(1/2)
+    "problem_sets": {"7 points"},
+    "teach": {"90 minutes", "25 minutes", "15 minutes", "60%"},
+}
 EXERCISE = re.compile(r"^(?:\*\*\d+\.\*\*|\d+\.) ", re.MULTILINE)
 
 
@@ -81,6 +90,25 @@ CHAPTER = [
     ("code", "x = 1\n" * 20),
     ("code", "x = 1", "hide-input"),
 ]
+
+
+@pytest.mark.parametrize("path", [*BOOK, *GUIDES], ids=lambda path: path.stem)
+def test_a_cell_shows_each_figure_that_a_sentence_states(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    typed = {figure for _, figure, _ in typed_figures.unshown(notebook)}
+    assert typed - {"95%"} == PLANNED.get(path.stem, set())
+
+
+def test_a_figure_that_no_cell_shows_is_found():
+    def found(text, code="x = 0.257", output="4.1 s"):
+        outputs = [{"output_type": "stream", "text": [output]}]
+        cells = [dict(cell_type="markdown", id="a", source=[text])]
+        cells += [dict(cell_type="code", id="b", source=[code], outputs=outputs)]
+        return [figure for _, figure, _ in typed_figures.unshown({"cells": cells})]
+
+    assert found("About 26% of the pairs, in 4 s. The error is 0.26.") == []
+    assert found("About 27% of the pairs, in 5 s. The error is 0.25.") == ["27%", "5 s", "0.25"]
+    assert found("Pass `0.99`. Exercise 7 has 12 items.") == []
 
 
 def test_long_and_folded_cells_and_exercises_are_counted():
