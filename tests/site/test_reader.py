@@ -185,3 +185,12 @@ def test_the_menu_of_versions_lists_the_tags_of_git(tmp_path, monkeypatch):
     home = "https://example.org/a"
     found = [(name, f"{home}/blob/v{name}/nbs/index.ipynb") for name in ("0.10.0", "0.2.0")]
     assert contents.releases(home) == found
+
+
+def test_code_in_the_text_of_a_link_gets_no_link_of_its_own():
+    from docutils import nodes
+
+    code = nodes.literal("", "rb.solve")
+    link = nodes.reference("", "", nodes.inline("", "", code))
+    assert reference.is_within(code, nodes.reference)
+    assert not reference.is_within(link, nodes.reference)

@@ -176,6 +176,14 @@ def examples_first(app, what, name, obj, options, lines):
         lines[heads[0] : heads[0]] = examples
 
 
+def is_within(node, kinds):
+    """Whether a node is below one of these kinds, for example in the text of a link."""
+    while (node := node.parent) is not None:
+        if isinstance(node, kinds):
+            return True
+    return False
+
+
 class LinkNames(SphinxPostTransform):
     """Turn code in prose that is a public name, or a call of it, into a link to its page."""
 
@@ -184,8 +192,7 @@ class LinkNames(SphinxPostTransform):
     def run(self, **options):
         """Wrap what is no link yet in a reference that the Python domain resolves."""
         for literal in list(self.document.findall(nodes.literal)):
-            above = literal.parent
-            if isinstance(above, (nodes.reference, addnodes.pending_xref, nodes.title)):
+            if is_within(literal, (nodes.reference, addnodes.pending_xref, nodes.title)):
                 continue
             if name := target_of(literal.astext()):
                 if self.env.docname == page_of(name):
