@@ -17,7 +17,11 @@ import typed_figures  # noqa: E402
 from website import reader  # noqa: E402
 
 BOOK, GUIDES = (sorted((ROOT / "nbs" / area).glob("*.ipynb")) for area in ("book", "guides"))
-APPENDICES = {"ralaivola2009_rivals", "zapien2009_claims"}  # of chapters on papers
+APPENDICES = {
+    "bagnell_claims",
+    "ralaivola2009_rivals",
+    "zapien2009_claims",
+}  # of chapters on papers
 PAPERS = [p for p in sorted((ROOT / "nbs/papers").glob("*.ipynb")) if p.stem not in APPENDICES]
 OTHERS = [ROOT / "nbs/metrics/compare.ipynb", ROOT / "nbs/problems/certificate.ipynb"]
 LINES, FOLDED, EXERCISES = 30, 5, 3
