@@ -77,7 +77,9 @@ def main(arguments):
         return
     nbformat.write(as_slides(notebook), target)
     command = [sys.executable, "-m", "nbconvert", "--to", "slides", target]
-    command += ["--SlidesExporter.reveal_scroll=True", "--TagRemovePreprocessor.enabled=True"]
+    command += ["--no-prompt", "--SlidesExporter.reveal_scroll=True"]
+    command += ["--SlidesExporter.reveal_width=1280", "--SlidesExporter.reveal_height=800"]
+    command += ["--SlidesExporter.reveal_number=c/t", "--TagRemovePreprocessor.enabled=True"]
     command += ["--TagRemovePreprocessor.remove_input_tags=hide-input"]
     done = subprocess.run(command)
     target.unlink()
