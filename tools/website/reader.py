@@ -21,6 +21,8 @@ TAGS = {
 LABELS = ("set_title", "set_xlabel", "set_ylabel", "suptitle", "title", "xlabel", "ylabel")
 PAGES = {
     "_toc.yml": "book/contents",
+    "../ALTERNATIVES.md": "reference/alternatives",
+    "../FAQ.md": "reference/faq",
     "../CITATION.cff": "reference/cite",
     "../CHANGELOG.md": "reference/changelog",
     "../ARCHITECTURE.md": "reference/architecture",
