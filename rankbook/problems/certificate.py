@@ -131,6 +131,7 @@ def approximation_error(problem, lam, sums, gap):
     return sums.error + lam * moved * (far + moved / 2), moved
 
 
+# %% ../../nbs/problems/certificate.ipynb #e004b
 @dataclass(frozen=True)
 class Certificate(Tabled):
     """Bounds on the error of a solution, computed from the solution alone.
