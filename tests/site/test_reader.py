@@ -53,6 +53,7 @@ def test_a_picture_is_described_by_its_heading_and_its_labels():
     "prose, shown",
     [
         ("[a](../CHANGELOG.md)", "[a](/reference/changelog)"),
+        ("[a](../../ALTERNATIVES.md)", "[a](/reference/alternatives)"),
         ("[a](../LICENSE)", "[a](https://example.org/blob/LICENSE)"),
         ("[a](gap.ipynb#How-many)", "[a](gap.ipynb#how-many)"),
         ("```\n[a](../LICENSE)\n```", "```\n[a](../LICENSE)\n```"),
