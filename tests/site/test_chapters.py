@@ -28,6 +28,7 @@ LINES, FOLDED, EXERCISES = 30, 5, 3
 PICTURE = {"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": "<svg/>"}}
 # Figures that are not results: plans of a course, levels of intervals, and settings.
 PLANNED = {
+    "dask": {"40%"},
     "lab": {"90 minutes"},
     "large_data": {"256 MB"},
     "leaderboard": {"0.693"},  # -log(1/2)
