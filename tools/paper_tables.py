@@ -188,7 +188,7 @@ def make_ralaivola2009(facts):
 
     Other rules for the pivots are run at p = 10 only.
     """
-    names, rows, few = shared("ralaivola2009"), [], []
+    names, rows, few = shared("ralaivola2009_experiment"), [], []
     for rule in names["RULES"]:
         for draw in names["DRAWS"]:
             rows += names["run_draw"](draw, rule, sizes=None if rule == "greedy" else [10])

@@ -212,7 +212,7 @@ DRAW = ["pivots", "share", "task", "draw", "percent", "p"]
 
 @pytest.fixture(scope="module")
 def rayleigh_names(tool):
-    return tool.shared("ralaivola2009")
+    return tool.shared("ralaivola2009_experiment")
 
 
 @pytest.fixture(scope="module")

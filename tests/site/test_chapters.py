@@ -19,6 +19,7 @@ from website import reader  # noqa: E402
 BOOK, GUIDES = (sorted((ROOT / "nbs" / area).glob("*.ipynb")) for area in ("book", "guides"))
 APPENDICES = {
     "bagnell_claims",
+    "ralaivola2009_experiment",
     "ralaivola2009_rivals",
     "zapien2009_claims",
 }  # of chapters on papers
