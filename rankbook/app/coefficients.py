@@ -23,7 +23,8 @@ def stored_table(table, cluster=None):
 def table_rows(file, facts):
     """Rows of the table in the facts of a file, as dicts, and facts about it.
 
-    A ratio that overflows is None.
+    A ratio that overflows is None. If the table has categories, each row has their "reference", or
+    None.
 
     Raises
     ------
@@ -44,7 +45,9 @@ def table_rows(file, facts):
         with np.errstate(over="ignore"):
             ratios = np.exp([row["coef"], row["low"], row["high"]]).tolist()
         ratios = [value if np.isfinite(value) else None for value in ratios]
-        rows.append(row | dict(zip(("ratio", "ratio_low", "ratio_high"), ratios)))
+        row |= dict(zip(("ratio", "ratio_low", "ratio_high"), ratios))
+        known = table["facts"].get("reference")
+        rows.append(row if known is None else row | dict(reference=known.get(row["feature"])))
     return rows, table["facts"]
 
 
@@ -62,6 +65,8 @@ def table_text(rows, facts):
     units = f"{by}, {facts['units']} {'clusters' if by else 'units'}" if "units" in facts else ""
     ties = f", ties by {facts['ties'].capitalize()}" if "ties" in facts else ""
     about = f"lambda {facts['lam']:.6g}, standard errors: {facts['covariance']}{units}{ties}"
+    if "reference" in facts:
+        about += f"\nreference: {', '.join(dict.fromkeys(facts['reference'].values()))}"
     if (shift := facts["penalty_shift"]) > NOTICED:
         about += f"\nthe penalty moves coefficients by up to {shift:.2g} standard errors"
     return f"{as_text(said)}\n{about}"

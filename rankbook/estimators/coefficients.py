@@ -5,6 +5,7 @@
 # %% ../../nbs/estimators/coefficients.ipynb #co05
 from __future__ import annotations  # help() shows the name ArrayLike, not its long definition
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import require_memory, solvable, warn
 from ..base.progress import interruptible
-from ..base.validation import as_flag, as_ids, as_positive
+from ..base.validation import as_flag, as_ids, as_positive, unknown_name
 from ..kernels.items import column_squares, dense, rmatvec
 from ..preferences.events import ids_of_preferences, tie_halves
 from ..preferences.sums import query_totals
@@ -58,6 +59,70 @@ def of_features(model):
             names = before.get_feature_names_out()
     own = getattr(inner, "feature_names_in_", None)
     return inner, names if own is None else own, factor, unit
+
+
+def references(encoding, asked=()):
+    """Features (k,) of each encoded column with two categories or more, and its reference.
+
+    `encoding` is an Encoding or None. `asked` are names of features, such as "sex=m"; other columns
+    refer to their first category.
+
+    Returns
+    -------
+    list of tuple
+        The indices of the features of a column, an int array, and the index of its reference.
+    """
+    found, names = [], () if encoding is None else encoding.names
+    asked = [asked] if isinstance(asked, str) else asked
+    if not isinstance(asked, list | tuple) or not all(isinstance(each, str) for each in asked):
+        raise ArgumentError(f"reference is {asked!r}", 'names of features, such as ["sex=m"]')
+    first = 0 if encoding is None else len(encoding.numbers)
+    for words in () if encoding is None else encoding.categories.values():
+        levels = np.arange(first, first := first + len(words))
+        chosen = [j for j in levels if names[j] in asked]
+        if len(chosen) > 1:
+            both = " and ".join(repr(names[j]) for j in chosen[:2])
+            raise ArgumentError(f"reference names {both}", "one category of each column")
+        if len(words) > 1:
+            found.append((levels, *(chosen or levels[:1])))
+    known = [names[j] for levels, _ in found for j in levels]
+    for name in asked:
+        if not known:
+            raise ArgumentError(
+                f"reference is {name!r}, and the model has no encoded column of two categories",
+                "Omit reference.",
+            )
+        if name not in known:
+            raise unknown_name("reference", name, known)
+    return found
+
+
+def contrasts(groups, w, factor):
+    """Weights (k,) as differences to references, which are left out, and what changes no score.
+
+    Parameters
+    ----------
+    groups : list of tuple
+        As from :func:`references`.
+    w, factor : ndarrays of shape (d,)
+        Fitted weights, and the factors that convert them to the unit of the raw features.
+
+    Returns
+    -------
+    w : ndarray of shape (k,)
+        In the unit of the fit.
+    kept : ndarray of shape (k,), int
+        The features that are no reference.
+    constant : ndarray of shape (g, d)
+        Orthonormal rows: weights that add a constant to all scores.
+    """
+    w, constant = w.copy(), np.zeros((len(groups), w.size))
+    for row, (levels, reference) in zip(constant, groups):
+        row[levels] = 1 / factor[levels]
+        row /= np.linalg.norm(row)
+        w[levels] -= w[reference] * factor[reference] / factor[levels]
+    kept = np.setdiff1d(np.arange(w.size), [reference for _, reference in groups])
+    return w[kept], kept, constant
 
 
 def require_likelihood(problem, n_pairs):
@@ -161,56 +226,61 @@ def undetermined(H):
     return np.flatnonzero((part > PART) | ~varies)
 
 
-def covariance_of(solution, robust, cluster, names):
-    """Coefficients (d,) of a solution, their standard errors, the number of units, and a shift.
+def errors_of(solution, robust, cluster, names, kept, constant):  # noqa: PLR0913
+    """Standard errors (k,) of the coefficients that are kept, the number of units, and a shift.
 
-    An error is NaN where rounding hides it. The number is None without a sandwich. The shift is
-    that of the coefficients by the penalty, to first order and in standard errors. O(n d^2 + d^3).
+    `kept` and `constant` as from :func:`contrasts`, and `names` (d,). An error is NaN where
+    rounding hides it. The number is None without a sandwich. The shift is that of the coefficients
+    by the penalty, to first order and in standard errors. O(n d^2 + d^3).
     """
     problem, w, lam = solution.problem, solution.weights, solution.lam
-    d = problem.X.shape[1]
+    d = w.size
     require_memory(40 * d * d, f"the covariance of {d:,} coefficients", "use fewer features")
     f = problem.scores(w)
     sums, slope, _ = problem.sums_at(f, problem.loss.derivative)
-    H = problem.hessian(sums.bands)
+    H = problem.hessian(sums.bands)[np.ix_(kept, kept)]
     if (open_ones := undetermined(H)).size:
+        open_ones = kept[open_ones]
         some = ", ".join(repr(names[j]) for j in open_ones[:5]) + ", ..." * (open_ones.size > 5)
         warn(
             f"the data do not determine the coefficients of {some}, whose columns are constant or "
-            "linear combinations of each other. Leave out one of them; here the penalty decides."
+            "linear combinations of each other. Leave out one of them, for codes of categories by "
+            "OneHotEncoder(drop='first'); here the penalty decides."
         )
-    H = H + lam * np.eye(d)
+    penalized = np.eye(d) - constant.T @ constant
+    H = H + lam * penalized[np.ix_(kept, kept)]
     scale = 1 / np.sqrt(H.diagonal())
     with solvable("the covariance of the coefficients"):
         inverse = np.linalg.inv(scale[:, None] * H * scale) * scale * scale[:, None]
     if robust:
-        u = contributions(problem, f, sums, cluster)
+        u = contributions(problem, f, sums, cluster)[:, kept]
         root, units = u @ inverse, len(u)
-        if units <= d:
+        if units <= kept.size:
             warn(
-                f"the sandwich estimate has {units} units for {d} coefficients, so its standard "
-                "errors are too small. Use smaller clusters, or robust=False."
+                f"the sandwich estimate has {units} units for {kept.size} coefficients, so its "
+                "standard errors are too small. Use smaller clusters, or robust=False."
             )
         found = root.T @ root
     else:
         found, units = tie_factor(problem, f) * inverse, None
     variance = found.diagonal()
     error = np.sqrt(np.where(variance > 0, variance, np.nan))
-    step = np.abs(inverse @ (slope - lam * w))
+    by_penalty = inverse @ (lam * (penalized @ w))[kept]
+    step = np.abs(inverse @ slope[kept] - by_penalty)
     if (step > UNSETTLED * error).any():
         far = float(np.max(step / np.maximum(error, np.finfo(float).tiny)))
         warn(
             f"the coefficients are up to {far:.2g} standard errors from the optimum. Fit the model "
             "with solver=('newton', dict(tol=1e-10))."
         )
-    shift = float(np.nanmax(lam * np.abs(inverse @ w) / error, initial=0.0))
+    shift = float(np.nanmax(np.abs(by_penalty) / error, initial=0.0))
     if shift > SHIFTED:
         warn(
             f"the penalty moves a coefficient by {shift:.2g} standard errors, so intervals do not "
             "hold for the effect without it. Use a smaller lam; if that does not help, the effect "
             "is infinite, for example because a group has no event."
         )
-    return w, error, units, shift
+    return error, units, shift
 
 
 @interruptible
@@ -221,6 +291,7 @@ def coefficient_table(
     robust: bool = False,
     cluster: ArrayLike | None = None,
     standardized: bool = False,
+    reference: str | Sequence[str] = (),
 ) -> pd.DataFrame:
     """Table of the coefficients of a linear model, with standard errors, intervals and p values.
 
@@ -242,22 +313,29 @@ def coefficient_table(
     standardized : bool, default False
         Whether coefficients belong to one standard deviation of the feature over the training rows,
         without weights, instead of its own unit.
+    reference : str or sequence of str, default ()
+        Reference categories of the columns that ``rankbook fit --encode`` encoded, as names of
+        features, such as ``"sex=m"``. Other columns refer to their first category in sorted order,
+        as in R.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each feature with the columns coef, se, z and p (of a two-sided normal test), low
-        and high (the interval), ratio, ratio_low and ratio_high (their exponentials). For survival
-        times coef is the log hazard ratio, minus the weight of the score, and ratio the hazard
-        ratio; else ratio is the odds ratio. ``attrs`` states the meaning of ratio, lam, the
-        covariance, the number of units, the method for ties, and as penalty_shift the largest
-        distance, in standard errors, by which the penalty moves a coefficient (to first order).
+        A row for each feature that is no reference category, with the columns coef, se, z and p (of
+        a two-sided normal test), low and high (the interval), ratio, ratio_low and ratio_high
+        (their exponentials). For survival times coef is the log hazard ratio, minus the weight of
+        the score, and ratio the hazard ratio; else ratio is the odds ratio. ``attrs`` states the
+        meaning of ratio, lam, the covariance, the number of units, the method for ties, and as
+        penalty_shift the largest distance, in standard errors, by which the penalty moves a
+        coefficient (to first order).
+        With encoded columns, ``attrs["reference"]`` is a dict from the name of each category to the
+        name of its reference; coef is the difference of their coefficients.
 
     Raises
     ------
     ValueError
-        If the kernel, the loss, the penalty or signs do not fit, if the model has no solution, or
-        if pairs that are not independent need another covariance.
+        If the kernel, the loss, the penalty or signs do not fit, if the model has no solution, if
+        pairs that are not independent need another covariance, or a reference is no category.
 
     Warns
     -----
@@ -299,6 +377,7 @@ def coefficient_table(
         advice = f"Pass the column itself, such as table[{cluster!r}]."
         raise ArgumentError(f"cluster is {cluster!r}", "an id for each row", advice)
     inner, names, factor, unit = of_features(model)
+    groups = references(getattr(model, "encoding", None), reference)
     solution = training_solution(inner)
     problem = solution.problem
     require_likelihood(problem, vars(inner).get("pair_coef_", np.empty(0)).size)
@@ -311,22 +390,23 @@ def coefficient_table(
     require_units(target, robust, cluster)
     d = problem.X.shape[1]
     names = [f"x{j}" for j in range(d)] if names is None else list(map(str, names))
-    w, error, units, shift = covariance_of(solution, robust, cluster, names)
+    factor = factor * np.ones(d)
+    w, kept, constant = contrasts(groups, solution.weights, factor)
+    error, units, shift = errors_of(solution, robust, cluster, names, kept, constant)
     of_survival = target.survival is not None
-    factor = factor * np.ones(w.size)
     if standardized:
         X, n = problem.X, problem.n_items
         mean = rmatvec(X, np.ones(n)) / n
         factor = np.sqrt(np.maximum(0.0, column_squares(X) / n - mean**2))
-    coef, se = (-w if of_survival else w) * factor, error * factor
-    z = np.divide(coef, se, out=np.zeros(w.size), where=se != 0)
+    coef, se = (-w if of_survival else w) * factor[kept], error * factor[kept]
+    z = np.divide(coef, se, out=np.zeros_like(coef), where=se != 0)
     reach = norm.ppf((1 + level) / 2) * se
     columns = dict(coef=coef, se=se, z=z, p=erfc(np.abs(z) / np.sqrt(2)))
     columns |= dict(low=coef - reach, high=coef + reach)
     with np.errstate(over="ignore"):
         ends = np.exp(coef), np.exp(coef - reach), np.exp(coef + reach)
     columns |= dict(zip(("ratio", "ratio_low", "ratio_high"), ends))
-    table = pd.DataFrame(columns, index=pd.Index(names, name="feature"))
+    table = pd.DataFrame(columns, index=pd.Index([names[j] for j in kept], name="feature"))
     table.attrs |= dict(
         ratio="hazard ratio" if of_survival else "odds ratio",
         unit="standard deviation" if standardized else unit,
@@ -335,6 +415,9 @@ def coefficient_table(
         penalty_shift=shift,
         covariance="sandwich" if robust else "inverse Hessian of loss and penalty",
     )
+    if groups:
+        pairs = ((j, reference) for levels, reference in groups for j in levels if j != reference)
+        table.attrs["reference"] = {names[j]: names[reference] for j, reference in pairs}
     if units is not None:
         table.attrs["units"] = units
     if target.unit == "order":

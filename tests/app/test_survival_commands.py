@@ -339,6 +339,14 @@ def test_a_start_that_becomes_a_feature_is_announced():
         ([*TIMES, "--entry", "start"], "Pass --loss plackett-luce, which is Cox's model"),
         ([*LATE, "--tied-events", "efron"], "Pass --time, --event and --loss plackett-luce"),
         ([*LATE, *COX, "--robust"], "--robust is given. Pass --coefficients with it"),
+        (
+            [*LATE, *COX, "--reference", "a=b"],
+            "--reference is 'a=b'. Pass --coefficients with it",
+        ),
+        (
+            [*LATE, *COX, "--coefficients", "--reference", "a=b"],
+            "--reference is 'a=b', and the model has no encoded column",
+        ),
         ([*LATE, *COX[:2], "--coefficients"], "--coefficients is given. Pass --kernel linear"),
         ([*LATE, *COX, "--cluster", "dose"], "--cluster is 'dose'. Pass --coefficients with it"),
         (
@@ -392,6 +400,34 @@ def assert_printed(expected, *names):
         for key in ("coef", "se", "ratio", "ratio_low"):
             assert row[key] == pytest.approx(expected[key][name], rel=1e-4)
     return rows
+
+
+def test_categories_are_compared_with_a_reference():
+    """The first in sorted order, or the one that is named; other categories have a row each."""
+    table = patients(3).drop(columns="site")
+    table["drug"] = np.array(["placebo", "new", "old"])[np.arange(len(table)) ** 2 % 7 % 3]
+    table["sex"] = np.where(np.arange(len(table)) % 3, "w", "m")
+    table.to_csv("words.csv", index=False)
+    given = ["fit", "words.csv", *TIMES, *COX, "--encode", "--coefficients", "--lam", "1e-6"]
+    given += ["-o", "m"]
+    y = rb.Orders.from_survival(table.days, table.died)
+    for reference, others in ((), "new"), (["--reference", "drug=placebo"], "placebo"):
+        said = done(*given, *reference)
+        assert f"reference: drug={others}, sex=m" in said and said.endswith(
+            done("info", "m", "--coefficients")
+        )
+        X = table[["age", "dose"]].assign(
+            **{f"drug={w}": 1.0 * (table.drug == w) for w in ("new", "old", "placebo")},
+            **{"sex=w": 1.0 * (table.sex == "w")},
+        )
+        expected = rb.coefficient_table(precise_cox(X.drop(columns=f"drug={others}"), y))
+        rows = assert_printed(expected, *expected.index)
+        assert [row["reference"] for row in rows[2:]] == [f"drug={others}"] * 2 + ["sex=m"]
+        assert rows[0]["reference"] is None
+    said = refused(*given, "--reference", "drug=placbo")
+    assert "--reference is 'drug=placbo' (did you mean 'drug=placebo'?)" in said
+    said = refused(*given, "--reference", "drug=old", "--reference", "drug=new")
+    assert "--reference names 'drug=new' and 'drug=old'. Pass one category of each" in said
 
 
 def test_clusters_of_a_column_are_those_of_the_table():

@@ -12,6 +12,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import rankbook as rb
+from rankbook.data.encoding import Encoding
+from rankbook.data.split import scaling, standardise
+from rankbook.estimators.coefficients import contributions
+from rankbook.estimators.scaled import ScaledModel
 
 PRECISE = ("newton", dict(tol=1e-12))
 STORED = json.loads((Path(__file__).parent / "coefficients.json").read_text())["figures"]
@@ -426,3 +430,134 @@ def test_the_name_of_a_cluster_is_not_a_cluster():
     model = rb.RankSVM(1e-3, kernel="linear", loss="plackett-luce").fit(X, y)
     with pytest.raises(ValueError, match="^cluster is 'clinic'. Pass .* table\\['clinic'\\]"):
         rb.coefficient_table(model, cluster="clinic")
+
+
+def encoded(table, target, numbers, texts, lam=1e-9, standardize=True, **more):
+    """The model of ``rankbook fit --encode`` for columns of a table."""
+    categories = {name: sorted(set(table[name])) for name in texts}
+    encoding = Encoding((*numbers, *texts), categories, {})
+    X = encoding.transform("table", table[[*numbers, *texts]])
+    centre, factor = scaling(X) if standardize else (np.zeros(X.shape[1]), np.ones(X.shape[1]))
+    model = rb.RankSVM(**COX | dict(lam=lam) | more).fit(standardise(X, centre, factor), target)
+    return ScaledModel(model, centre, factor, encoding.columns, encoding=encoding), X
+
+
+WORDS = TABLE.assign(
+    clinic=TABLE.clinic.astype(str),
+    treated=np.where(TABLE.treated == 1, "drug", "placebo"),
+    stage=np.array(["I", "II", "III", "IV"])[np.arange(len(TABLE)) ** 2 % 13 % 4],
+)
+
+
+@pytest.mark.peer("lifelines")
+@pytest.mark.filterwarnings("ignore:Starting with pandas version 4.0:DeprecationWarning:lifelines")
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("reference", [None, ("placebo", "III")])
+def test_categories_are_those_of_lifelines(standardize, reference):
+    """Six digits of the differences to the first categories, or to named ones."""
+    from lifelines import CoxPHFitter
+
+    texts = ["treated", "stage", "clinic"]
+    model, _ = encoded(WORDS, target("efron"), ["age", "marker"], texts, standardize=standardize)
+    names = ["drug", "I"] if reference is None else list(reference)
+    levels = {"treated": ["drug", "placebo"], "stage": ["I", "II", "III", "IV"]}
+    levels["clinic"] = sorted(set(WORDS.clinic))
+    codes = WORDS[["age", "marker", "week", "event"]].astype(float)
+    for text, first in zip(texts, [*names, levels["clinic"][0]]):
+        for word in levels[text]:
+            if word != first:
+                codes[f"{text}={word}"] = 1.0 * (WORDS[text] == word)
+    theirs = CoxPHFitter().fit(codes, "week", "event", fit_options=dict(precision=1e-14)).summary
+    asked = () if reference is None else (f"treated={names[0]}", f"stage={names[1]}")
+    table = rb.coefficient_table(model, reference=asked)
+    assert table.index.tolist() == theirs.index.tolist()
+    for ours, column in dict(coef="coef", se="se(coef)", ratio="exp(coef)", p="p").items():
+        assert np.allclose(table[ours], theirs[column], rtol=1e-6, atol=0)
+    assert table.attrs["reference"]["stage=II"] == f"stage={names[1]}"
+    assert "age" not in table.attrs["reference"] and table.attrs["penalty_shift"] < 1e-6
+
+
+@pytest.mark.parametrize("lam", [1e-9, 3.0])
+@pytest.mark.parametrize("robust", [False, True])
+def test_differences_have_the_covariance_of_all_categories(lam, robust):
+    """Differences of rows and columns of the full covariance, which a penalty makes regular."""
+    texts = ["stage", "clinic"]
+    model, X = encoded(WORDS, target("efron"), ["age"], texts, lam=lam)
+    table = rb.coefficient_table(model, robust=robust)
+    inner, d = model.model, X.shape[1]
+    problem = inner.solution_.problem
+    f = problem.scores(inner.coef_)
+    sums = problem.sums_at(f, problem.loss.derivative)[0]
+    V = np.linalg.inv(problem.hessian(sums.bands) + max(lam, 1e-6) * np.eye(d))
+    if robust:
+        u = contributions(problem, f, sums, None)
+        V = V @ u.T @ u @ V
+    C = np.zeros((6, d))
+    C[[0, 1, 2, 3, 4, 5], [0, 2, 3, 4, 6, 7]] = model.factor[[0, 2, 3, 4, 6, 7]]
+    C[1:4, 1], C[4:, 5] = -model.factor[1], -model.factor[5]
+    assert np.allclose(table.coef, -C @ inner.coef_, rtol=1e-9)
+    error = np.sqrt((C @ V @ C.T).diagonal())
+    assert np.allclose(table.se, error, rtol=1e-5)
+    if lam < 1:  # the table of the model without the two columns
+        kept = [0, 2, 3, 4, 6, 7]
+        plain = rb.RankSVM(**COX | dict(lam=lam)).fit(X[:, kept], target("efron"))
+        for more in (dict(robust=robust), dict(cluster=np.arange(len(TABLE)) // 3)):
+            for standardized in (False, True):
+                more["standardized"] = standardized
+                expected, found = (rb.coefficient_table(m, **more) for m in (plain, model))
+                assert np.allclose(found, expected, rtol=1e-6)
+
+
+def test_categories_of_pairs_are_those_of_fewer_columns():
+    """Odds ratios of votes, with a penalty so small that it has no effect."""
+    first, second, won = votes(TABLE)
+    ends = np.where(won, first, second), np.where(won, second, first)
+    prefs = rb.Preferences(*ends, n_items=len(TABLE))
+    model, X = encoded(WORDS, prefs, ["age"], ["stage"], loss="logistic")
+    plain = rb.RankSVM(**COX | dict(loss="logistic")).fit(X[:, [0, 2, 3, 4]], prefs)
+    found = rb.coefficient_table(model)
+    assert np.allclose(found, rb.coefficient_table(plain), rtol=1e-6)
+    assert found.index.tolist() == ["age", "stage=II", "stage=III", "stage=IV"]
+
+
+def test_the_penalty_shift_of_categories_is_that_of_their_differences():
+    free = rb.coefficient_table(encoded(WORDS, target("efron"), ["age"], ["stage"])[0])
+    model, _ = encoded(WORDS, target("efron"), ["age"], ["stage"], lam=0.2)
+    table = rb.coefficient_table(model)
+    moved = (np.abs(table.coef - free.coef) / table.se).max()
+    assert table.attrs["penalty_shift"] == pytest.approx(moved, rel=0.05) and moved > 0.003
+
+
+def test_categories_that_the_data_do_not_determine_are_announced():
+    """Two equal columns of text, and a column of one category, which has no reference."""
+    same = WORDS.assign(again=WORDS.stage)
+    model, _ = encoded(same, target("efron"), [], ["stage", "again"])
+    with pytest.warns(UserWarning, match="'stage=II', 'stage=III', 'stage=IV', 'again=II'"):
+        rb.coefficient_table(model)
+    one = WORDS.assign(city="Oslo")
+    model, _ = encoded(one, target("efron"), ["age"], ["stage", "city"])
+    with pytest.warns(UserWarning, match="do not determine the coefficients of 'city=Oslo'"):
+        table = rb.coefficient_table(model)
+    assert table.index.tolist()[-1] == "city=Oslo" and table.coef.iloc[-1] == 0
+
+
+@pytest.mark.parametrize(
+    "reference, said",
+    [
+        ("stage=V", r"reference is 'stage=V' \(did you mean 'stage=IV'\?\). Pass one of: stage=I,"),
+        ("age", "reference is 'age'.* Pass one of: stage=I,"),
+        (["stage=I", "stage=II"], "reference names 'stage=I' and 'stage=II'. Pass one category"),
+        (3, "reference is 3. Pass names of features, such as"),
+        ([3], r"reference is \[3\]. Pass names of features"),
+    ],
+)
+def test_unknown_references_are_refused(reference, said):
+    model, _ = encoded(WORDS, target("efron"), ["age"], ["stage"])
+    with pytest.raises(ValueError, match=said):
+        rb.coefficient_table(model, reference=reference)
+
+
+def test_a_reference_without_encoded_columns_is_refused():
+    plain = rb.RankSVM(**COX).fit(TABLE[FEATURES].astype(float), target("efron"))
+    with pytest.raises(ValueError, match="no encoded column of two categories. Omit reference"):
+        rb.coefficient_table(plain, reference="stage=I")

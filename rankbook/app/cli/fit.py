@@ -126,9 +126,15 @@ Coefficients = opt.option(
     "Print a table of coefficients with hazard or odds ratios, standard errors, intervals and p"
     " values, and keep it in the model for rankbook info. The table needs --kernel linear and"
     " --loss plackett-luce or logistic. For the usual unpenalized table add --lam 1e-6. With"
-    " --encode, the ratios of categories do not refer to one of them; for a ratio of two"
-    " categories, make a column of 0 and 1 of the text beforehand.",
+    " --encode, ratios of categories refer to one of them; see --reference.",
     "--coefficients",
+)
+Reference = opt.option(
+    list[str],
+    "Category that the others of its column are compared with in the table of --coefficients, with"
+    " --encode (default: the first in sorted order). Can be repeated for other columns.",
+    "--reference",
+    metavar="COLUMN=CATEGORY",
 )
 Robust = opt.option(bool, "Standard errors of --coefficients by the sandwich estimate.", "--robust")
 Cluster = opt.option(
@@ -172,6 +178,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     query_weight: QueryWeight = None,
     tied_events: opt.TiedEvents = None,
     coefficients: Coefficients = False,
+    reference: Reference = None,
     robust: Robust = False,
     cluster: Cluster = None,
     standardize: opt.Scale = True,
@@ -251,6 +258,12 @@ def fit(  # noqa: PLR0913 -- an option of the command each
                 "coefficients is True",
                 "--kernel linear and --loss plackett-luce or logistic with it, without --sign",
             )
+        if reference and not coefficients:
+            raise ArgumentError(f"reference is {reference[0]!r}", "--coefficients with it")
+        if reference:
+            from rankbook.estimators.coefficients import references
+
+            references(found.encoding, reference)  # refuses unknown ones before the fit
         if None not in (lam, c):
             raise ArgumentError(f"lam is {lam!r} and -c is {c!r}", "only one of the two")
         if c is not None:
@@ -272,7 +285,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             if cluster is not None and clusters is None:
                 (block,) = blocks.items.values
                 clusters = block.cluster
-            table = coefficient_table(model, robust=robust, cluster=clusters)
+            more = dict(robust=robust, cluster=clusters, reference=reference or ())
+            table = coefficient_table(model, **more)
             model.about["coefficients"] = stored_table(table, cluster)
     inner, certificate = model.model, model.model.certificate_
     problem = inner.solution_.problem
