@@ -155,7 +155,7 @@ PREFERENCES = [
         "a Brier score of late entries",
         lambda: metrics.survival_brier(LATE, [0.5, 0.5], 1.0, train=LATE),
         ValueError,
-        r"^y_true has patients who enter late. Pass survival times without entry. Late entries are",
+        r"^y_true has patients who enter late, and .*observed from the start. Pass survival times .*",
     ),
     (
         "a hinge of late entries",

@@ -14,24 +14,32 @@ from scipy.special import ndtri
 from scipy.stats import chi2
 
 from ..base.errors import ArgumentError
-from ..base.limits import require_memory
+from ..base.limits import require_memory, warn
 from ..base.tables import as_html, as_text
 from ..base.validation import as_array, as_count, as_positive, as_vector, describe_value
 from ..preferences.graph import Preferences
 from .compare import as_confidence
 from .probabilities import Reliability
 from .queries import UndefinedMetric, refuse_swapped
-from .survival import as_survival, as_survival_probabilities, patient_weights
+from .survival import (
+    as_survival,
+    as_survival_probabilities,
+    patient_weights,
+    risk_weights,
+)
 
 
 # %% ../../nbs/metrics/risk_groups.ipynb #rg07
 def counted_patients(y_true):
-    """Return times and events of survival times, and the row of each; a weight counts copies."""
-    prefs = as_survival("y_true", y_true)
-    if prefs.queries is not None:
+    """Return times, events, entries and rows of patients; a weight counts copies.
+
+    Entries are minus infinity if all patients are under observation from the start.
+    """
+    target = as_survival("y_true", y_true, late=True)
+    if target.queries is not None:
         raise ArgumentError("y_true has strata", "survival times of one stratum")
-    patient_weights("y_true", prefs)  # refuses two weights, and zeros only
-    weight = prefs.better_weight
+    patient_weights("y_true", target)  # refuses two weights, and zeros only
+    weight = risk_weights(target)
     if (weight != np.floor(weight)).any():
         i = int(np.argmax(weight != np.floor(weight)))
         raise ArgumentError(
@@ -39,8 +47,24 @@ def counted_patients(y_true):
             "whole numbers, which count as copies of a patient",
         )
     require_memory(40 * weight.sum(), f"{weight.sum():,.0f} patients", "use smaller weights")
-    rows = np.repeat(np.arange(prefs.n_items), weight.astype(np.int64))
-    return prefs.survival["time"][rows], prefs.survival["event"][rows], rows
+    rows, life = np.repeat(np.arange(target.n_items), weight.astype(np.int64)), target.survival
+    late = "entry" in life.dtype.names
+    entry = life["entry"][rows] if late else np.full(rows.size, -np.inf)
+    return life["time"][rows], life["event"][rows], entry, rows
+
+
+def warn_of_gap(time, entry, name, until=np.inf):
+    """Warn if all patients (n,) under observation leave before `until`, and others enter later."""
+    times = np.unique(time)
+    entered, left = (np.searchsorted(np.sort(v), times, side="right") for v in (entry, time))
+    gaps = times[:-1][(entered == left)[:-1]]
+    if gaps.size and gaps[0] < until:
+        warn(
+            f"y_true has no patient under observation right after {gaps[0]:g} in the group of "
+            f"{name}, and others enter later, so the curve after {gaps[0]:g} is not determined. "
+            f"Pass fewer groups, or only patients whose time is longer than {gaps[0]:g}: the curve "
+            "is then that of patients who live so long."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +77,8 @@ class SurvivalCurve:
         Distinct times of events and censorings, increasing.
     survival, lower, upper : ndarrays of shape (t,)
         The share after each time and its interval, NaN after the share has fallen to 0.
-    at_risk, events : ndarrays of shape (t,), int
-        Patients under observation just before each time, and events at it.
+    at_risk, events, censored : ndarrays of shape (t,), int
+        Patients under observation just before each time, and events and censorings at it.
     confidence : float
 
     Examples
@@ -72,7 +96,13 @@ class SurvivalCurve:
     upper: np.ndarray
     at_risk: np.ndarray
     events: np.ndarray
+    censored: np.ndarray
     confidence: float
+
+    @property
+    def n_patients(self) -> int:
+        """Number of patients, or of rows if a patient has several."""
+        return int(self.events.sum() + self.censored.sum())
 
     def at(self, times: ArrayLike) -> np.ndarray:
         """Share of patients who live beyond each of the given times.
@@ -119,11 +149,17 @@ class SurvivalCurve:
         return float(np.diff(ends) @ np.r_[1.0, self.survival[inside]])
 
 
-def survival_curve(time, event, confidence):
-    """Kaplan-Meier estimate (:class:`SurvivalCurve`) of times and events (n,). O(n log n)."""
+def at_risk_of(times, time, entry):
+    """Number (t,) of patients at risk at increasing times: entry < t <= time. O(n log n)."""
+    later = lambda values: values.size - np.searchsorted(np.sort(values), times, side="left")
+    return later(time) - later(entry)
+
+
+def survival_curve(time, event, entry, confidence):
+    """Kaplan-Meier estimate (:class:`SurvivalCurve`) of patients (n,). O(n log n)."""
     times, place, left = np.unique(time, return_inverse=True, return_counts=True)
     events = np.bincount(place, event, times.size).astype(np.int64)
-    at_risk = np.cumsum(left[::-1])[::-1]
+    at_risk = at_risk_of(times, time, entry)
     survival = np.cumprod(1.0 - events / at_risk)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.cumsum(events / (at_risk * (at_risk - events)))
@@ -132,11 +168,11 @@ def survival_curve(time, event, confidence):
         lower, upper = (np.exp(log * np.exp(sign * reach)) for sign in (-1.0, 1.0))
     whole = np.cumsum(events) == 0
     ends = (np.where(whole, 1.0, np.where(survival > 0, v, np.nan)) for v in (lower, upper))
-    return SurvivalCurve(times, survival, *ends, at_risk, events, confidence)
+    return SurvivalCurve(times, survival, *ends, at_risk, events, left - events, confidence)
 
 
 # %% ../../nbs/metrics/risk_groups.ipynb #rg11
-def log_rank(time, event, group, n_groups):
+def log_rank(time, event, entry, group, n_groups):
     """Test that all groups have the same hazard.
 
     O(n log n) for each group.
@@ -153,8 +189,7 @@ def log_rank(time, event, group, n_groups):
     d, n_groups = np.bincount(place).astype(float), int(n_groups)
     risk = np.empty((n_groups, times.size))
     for g in range(n_groups):
-        own = np.sort(time[group == g])
-        risk[g] = own.size - np.searchsorted(own, times, side="left")
+        risk[g] = at_risk_of(times, time[group == g], entry[group == g])
     n = risk.sum(axis=0)
     share = risk / n
     expected = share @ d
@@ -213,7 +248,7 @@ class RiskGroups:
         rows = [["scores", "patients", "events", "expected", "median"]]
         for a, b, curve, expected in zip(self.low, self.high, self.curves, self.expected):
             median = f"{curve.median:g}" if np.isfinite(curve.median) else "not reached"
-            sizes = f"{curve.at_risk[0]:,}", f"{curve.events.sum():,}", f"{expected:.2f}"
+            sizes = f"{curve.n_patients:,}", f"{curve.events.sum():,}", f"{expected:.2f}"
             rows.append([f"{a:.4g} to {b:.4g}", *sizes, median])
         return rows
 
@@ -265,7 +300,8 @@ def risk_groups(
     ----------
     y_true : Preferences, Orders or structured array of shape (n,)
         Survival times, as for :func:`rankbook.metrics.concordance`, of one stratum. Weights are
-        whole numbers, and a patient of weight 2 counts as two patients.
+        whole numbers, and a patient of weight 2 counts as two patients. Patients may enter late:
+        they are at risk after their entry.
     y_score : array-like of shape (n,), float
         Higher means a longer survival; for a risk pass its negative.
     groups : int >= 1 or array-like of shape (g - 1,), default 3
@@ -289,15 +325,24 @@ def risk_groups(
         If a group is empty, `y_true` has strata or weights that are not whole numbers, or another
         argument is out of range.
 
+    Warns
+    -----
+    UserWarning
+        If patients enter late, and nobody of a group is under observation for a while, so that its
+        curve is not determined from then on.
+
     Notes
     -----
     Curves, intervals and test equal those of lifelines (``KaplanMeierFitter`` and
     ``multivariate_logrank_test``). Apply the test to patients who were not used to fit the scores.
-    O(n log n) for each group.
+    With late entries, a curve describes patients who live until the first entry of their group. If
+    a patient has several rows, because features change, a row may be in another group than the one
+    before: the test is then that of Mantel and Byar, the curves are those of Simon and Makuch, and
+    the table counts rows. O(n log n) for each group.
 
     References
     ----------
-    Kaplan and Meier (1958); Mantel (1966).
+    Kaplan and Meier (1958); Mantel (1966); Mantel and Byar (1974); Simon and Makuch (1984).
 
     Examples
     --------
@@ -309,8 +354,8 @@ def risk_groups(
     """
     refuse_swapped(y_true, y_score)
     confidence = as_confidence(confidence)
-    time, event, rows = counted_patients(y_true)
-    score = as_vector("y_score", y_score, as_survival("y_true", y_true).n_items)
+    time, event, entry, rows = counted_patients(y_true)
+    score = as_vector("y_score", y_score, as_survival("y_true", y_true, late=True).n_items)
     if not event.any():
         raise UndefinedMetric("y_true has no event", "at least one event of positive weight")
     group, cuts, empty = cut_groups(score[rows], groups)
@@ -321,12 +366,15 @@ def risk_groups(
         )
     n_groups = cuts.size + 1
     parts = [group == g for g in range(n_groups)]
-    expected, *test = log_rank(time, event, group, n_groups)
+    low, high = (np.array([end(score[rows][part]) for part in parts]) for end in (np.min, np.max))
+    for part, a, b in zip(parts, low, high):
+        warn_of_gap(time[part], entry[part], f"scores {a:.4g} to {b:.4g}")
+    expected, *test = log_rank(time, event, entry, group, n_groups)
     return RiskGroups(
         np.searchsorted(cuts, score, side="left"),
-        np.array([score[rows][part].min() for part in parts]),
-        np.array([score[rows][part].max() for part in parts]),
-        tuple(survival_curve(time[part], event[part], confidence) for part in parts),
+        low,
+        high,
+        tuple(survival_curve(time[p], event[p], entry[p], confidence) for p in parts),
         expected,
         *(test if n_groups > 1 else (np.nan, 0, np.nan)),
     )
@@ -403,10 +451,16 @@ def survival_calibration(
     ValueError
         If a probability is outside 0 to 1, or another argument is out of range.
 
+    Warns
+    -----
+    UserWarning
+        As for :func:`risk_groups`, if this happens before the time.
+
     Notes
     -----
-    The observed shares assume that, within a group, censoring does not depend on survival.
-    O(n log n).
+    The observed shares assume that, within a group, censoring and late entry do not depend on
+    survival. With late entries, an observed share refers to patients who live until the first entry
+    of their group, and each patient should have one row. O(n log n).
 
     References
     ----------
@@ -423,14 +477,16 @@ def survival_calibration(
     refuse_swapped(y_true, y_proba, "y_proba")
     confidence, groups = as_confidence(confidence), as_count("groups", groups)
     (at,) = as_vector("time", [time])
-    times, event, rows = counted_patients(y_true)
-    n = as_survival("y_true", y_true).n_items
+    times, event, entry, rows = counted_patients(y_true)
+    n = as_survival("y_true", y_true, late=True).n_items
     alive = as_survival_probabilities(y_proba, n, 1)[rows, 0]
     number = np.unique(cut_groups(alive, groups)[0], return_inverse=True)[1]
     found = []
     for g in range(number.max() + 1):
         part = number == g
-        curve, p = survival_curve(times[part], event[part], confidence), alive[part]
+        p = alive[part]
+        warn_of_gap(times[part], entry[part], f"probabilities {p.min():.3g} to {p.max():.3g}", at)
+        curve = survival_curve(times[part], event[part], entry[part], confidence)
         (observed,) = curve.at(at)
         if np.isnan(observed):
             raise UndefinedMetric(

@@ -38,17 +38,15 @@ def as_survival(argument, value, qid=None, sample_weight=None, late=False):
                 refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
             return found
         raise ArgumentError(
-            f"{argument} has patients who enter late",
-            "survival times without entry",
-            "Late entries are accepted by rb.metrics.concordance, concordance_interval, "
-            "compare_concordances and rb.BaselineHazard.",
+            f"{argument} has patients who enter late, and the weights for censoring are those of "
+            "patients who are observed from the start",
+            "survival times without entry, for example time - s of the patients with entry <= s "
+            "< time",
         )
     if isinstance(value, Orders) and value.survival is not None:
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
-        weight = np.zeros(value.n_items)
-        weight[value.item] = value.risk_weight
         time, event = value.survival["time"], value.survival["event"]
-        return Preferences.from_survival(time, event, value.queries, weight)
+        return Preferences.from_survival(time, event, value.queries, risk_weights(value))
     if isinstance(value, Target):
         refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
     if getattr(found, "survival", None) is None:
@@ -90,10 +88,23 @@ def _value_at(times, values, t):
     return np.r_[1.0, values][np.searchsorted(times, t, side="right")]
 
 
-def patient_weights(argument, prefs):
+def risk_weights(target):
+    """Return the weight (n,) of each patient at risk, from preferences or orders."""
+    if target.unit != "order":
+        return target.better_weight
+    weight = np.zeros(target.n_items)
+    weight[target.item] = target.risk_weight
+    return weight
+
+
+def patient_weights(argument, target):
     """Return the weight (n,) of each patient, in units of the largest; two weights are refused."""
-    weight = prefs.better_weight
-    if not np.array_equal(prefs.worse_weight, weight * prefs.survival["event"]):
+    weight = risk_weights(target)
+    if target.unit != "order":
+        of_events = target.worse_weight
+    else:
+        of_events = np.bincount(target.item, target.choice_weight, target.n_items)
+    if not np.array_equal(of_events, weight * target.survival["event"]):
         raise ArgumentError(
             f"{argument} is a Preferences with two weights for each patient",
             "one weight for each patient, as in rb.Preferences.from_survival(time, event, "

@@ -320,11 +320,11 @@ def plot_risk_groups(groups: RiskGroups, ax: "Axes | None" = None) -> "Axes":
         start = min(0.0, float(curve.times[0]))
         times, colour = np.r_[start, curve.times], COLOURS[i % len(COLOURS)]
         share = np.r_[1.0, curve.survival]
-        name = f"scores {groups.low[i]:.3g} to {groups.high[i]:.3g}, {curve.at_risk[0]:,} patients"
+        name = f"scores {groups.low[i]:.3g} to {groups.high[i]:.3g}, {curve.n_patients:,} patients"
         ax.step(times, share, where="post", color=colour, lw=1.2, label=name)
         ends = (np.r_[1.0, end] for end in (curve.lower, curve.upper))
         ax.fill_between(times, *ends, step="post", color=colour, alpha=0.15, lw=0)
-        left = np.r_[-np.diff(curve.at_risk), curve.at_risk[-1]] > curve.events
+        left = curve.censored > 0
         ax.plot(curve.times[left], curve.survival[left], "|", color=colour, ms=4, mew=0.6)
     ax.set(xlabel="time", ylabel="share that lives longer", ylim=(0, 1.02))
     ax.legend(loc="best", **SMALL)

@@ -181,3 +181,135 @@ def test_errors_name_the_argument():
             call()
     with pytest.raises(UndefinedMetric, match="^y_true has no patient under observation after 3"):
         survival_calibration(y, [0.5, 0.6, 0.7], 4, groups=1)
+
+
+def late_sample(seed, n=80):
+    """Patients with ties who enter at whole times, many of them late, in three groups."""
+    time, event, score, rng = sample(seed, n, 14, 0.3)
+    entry = np.maximum(-1.0, time - rng.integers(1, 12, n))
+    entry[:15] = -1.0  # somebody of each group is there from the start
+    score[:15] = np.arange(15) % 5
+    time[:5] = 15.0  # and until the end
+    return time, event, entry, score, rng
+
+
+# Written by lifelines 0.30.3 and statsmodels 0.15.0 (Python 3.11) for `late_sample(0)`:
+#   late, group = entry + 0.5, np.searchsorted([1, 3], score)  # both have entries at t at risk at t
+#   km = KaplanMeierFitter().fit(time[group == g], event[group == g], entry=late[group == g])
+#   km.survival_function_at_times([3.0, 7.0, 12.0]).tolist()
+#   km.confidence_interval_survival_function_.loc[:7.0].iloc[-1].tolist()
+#   survdiff(time, event.astype(int), group, entry=late)  # statistic and p-value
+LATE = [
+    (
+        [0.8520710059171598, 0.6014618865297598, 0.38555249136523084],
+        [0.3427484979769457, 0.7855409443316269],
+    ),
+    ([0.8, 0.6093750000000001, 0.29124540441176483], [0.3530077477787497, 0.7900805423337462]),
+    ([1.0, 0.6428571428571429, 0.4132653061224491], [0.2529033700867142, 0.8676199984012177]),
+]
+LATE_LOG_RANK = (0.2191464309563802, 0.8962165450370564)
+
+
+@pytest.mark.filterwarnings("ignore:y_true has no patient under observation:UserWarning")
+def test_late_entries_have_the_stored_figures_of_lifelines_and_statsmodels():
+    time, event, entry, score, _ = late_sample(0)
+    found = risk_groups(rb.Orders.from_survival(time, event, entry=entry), score, [1, 3])
+    for curve, (survival, ends) in zip(found.curves, LATE, strict=True):
+        assert np.allclose(curve.at([3.0, 7.0, 12.0]), survival, rtol=1e-8, atol=0)
+        last = np.searchsorted(curve.times, 7.0, side="right") - 1
+        assert np.allclose([curve.lower[last], curve.upper[last]], ends, rtol=1e-8, atol=0)
+    assert (found.statistic, found.p_value) == pytest.approx(LATE_LOG_RANK, rel=1e-8)
+
+
+@pytest.mark.peer("lifelines")
+@pytest.mark.filterwarnings("ignore:Starting with pandas")
+@pytest.mark.filterwarnings("ignore:y_true has no patient under observation:UserWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_curves_of_late_entries_equal_lifelines(seed):
+    from lifelines import KaplanMeierFitter
+
+    time, event, entry, score, _ = late_sample(seed)
+    found = risk_groups(rb.Orders.from_survival(time, event, entry=entry), score, [1, 3])
+    for g, curve in enumerate(found.curves):
+        part = found.group == g
+        km = KaplanMeierFitter().fit(time[part], event[part], entry=entry[part] + 0.5)
+        there = curve.survival > 0
+        their = km.survival_function_at_times(curve.times).to_numpy()
+        assert np.allclose(curve.survival, their, rtol=0, atol=1e-10)
+        ends = km.confidence_interval_survival_function_.loc[curve.times].to_numpy()[there]
+        assert np.allclose(np.c_[curve.lower, curve.upper][there], ends, rtol=0, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:y_true has no patient under observation:UserWarning")
+@pytest.mark.parametrize("seed", range(6))
+def test_late_entries_are_those_of_a_loop_over_the_events(seed):
+    """Log-rank test, curves and calibration; a structured array and weights count alike."""
+    time, event, entry, score, rng = late_sample(seed)
+    y = rb.Orders.from_survival(time, event, entry=entry)
+    found = risk_groups(y, score, [0, 2])
+    Z, V, alive = np.zeros(3), np.zeros((3, 3)), np.ones(3)
+    for t in np.unique(time[event]):
+        here = (entry < t) & (t <= time)
+        n = np.array([np.sum(here & (found.group == g)) for g in range(3)])
+        d = np.array([np.sum((time == t) & event & (found.group == g)) for g in range(3)])
+        alive *= 1 - np.divide(d, n, np.zeros(3), where=n > 0)
+        Z += d - d.sum() * n / n.sum()
+        if n.sum() > 1:
+            part = np.diag(n / n.sum()) - np.outer(n, n) / n.sum() ** 2
+            V += d.sum() * (n.sum() - d.sum()) / (n.sum() - 1) * part
+    assert found.statistic == pytest.approx(Z[:2] @ np.linalg.solve(V[:2, :2], Z[:2]), rel=1e-9)
+    assert np.allclose([curve.survival[-1] for curve in found.curves], alive)
+    assert [curve.n_patients for curve in found.curves] == np.bincount(found.group).tolist()
+    calibrated = survival_calibration(y, (score + 1) / 9, 6.0, groups=1)
+    assert calibrated.observed[0] == risk_groups(y, score, 1).curves[0].at(6.0)[0]
+    fields = [("died", bool), ("entry", float), ("days", float)]
+    structured = np.array(list(zip(event, entry, time)), dtype=fields)
+    assert str(risk_groups(structured, score, [0, 2])) == str(found)
+    weight = rng.integers(0, 4, 80)
+    rows = np.repeat(np.arange(80), weight)
+    once = rb.Orders.from_survival(time, event, weight=weight, entry=entry)
+    assert str(risk_groups(once, score, [0, 2])) == str(risk_groups(y[rows], score[rows], [0, 2]))
+    p = rng.random(80)
+    one, other = (survival_calibration(*each, 5, 2) for each in ((once, p), (y[rows], p[rows])))
+    assert str(one) == str(other)
+
+
+def test_entries_before_all_times_change_nothing():
+    time, event, score, rng = sample(3)
+    late = rb.Orders.from_survival(time, event, entry=np.zeros(60))
+    plain, p = rb.Preferences.from_survival(time, event), rng.random(60)
+    one, other = risk_groups(late, score), risk_groups(plain, score)
+    assert str(one) == str(other) and one.statistic == other.statistic
+    assert str(survival_calibration(late, p, 4)) == str(survival_calibration(plain, p, 4))
+
+
+def test_rows_of_a_patient_in_one_group_are_one_patient():
+    """A patient split into intervals changes neither the curves nor the test."""
+    time, event, score, rng = sample(4)
+    middle = np.floor(time * rng.random(60))
+    rows = np.r_[np.arange(60), np.flatnonzero(middle > 0)]
+    first = np.arange(rows.size) < 60
+    cut = np.where(middle[rows] > 0, middle[rows], time[rows])
+    parts = rb.Orders.from_survival(
+        np.where(first, cut, time[rows]),
+        event[rows] & ~(first & (middle[rows] > 0)),
+        entry=np.where(first, 0.0, middle[rows]),
+    )
+    one = risk_groups(parts, score[rows], [1, 3])
+    other = risk_groups(rb.Preferences.from_survival(time, event), score, [1, 3])
+    assert one.statistic == pytest.approx(other.statistic, rel=1e-12)
+    for a, b in zip(one.curves, other.curves):
+        assert np.allclose(a.at(b.times), b.survival, rtol=1e-12)
+
+
+def test_a_time_without_patients_is_announced():
+    y = rb.Orders.from_survival([2, 6, 7, 9], [1, 1, 0, 0], entry=[0, 3, 3, 0])
+    with pytest.warns(UserWarning, match="right after 2 in the group of scores 0 to 1, .*than 2:"):
+        risk_groups(y, [0, 1, 1, 2], [1])
+    with pytest.warns(UserWarning, match="right after 2 in the group of probabilities 0.1 to 0.3"):
+        survival_calibration(y[[0, 1, 2]], [0.2, 0.1, 0.3], 5, groups=1)
+    found = survival_calibration(y[[0, 1, 2]], [0.2, 0.1, 0.3], 2, groups=1)  # not after the time
+    assert found.observed[0] == 0
+    strata = rb.Orders.from_survival([2, 6, 7], [1, 1, 0], [0, 0, 1], entry=[0, 3, 3])
+    with pytest.raises(ValueError, match="^y_true has strata"):
+        risk_groups(strata, [0, 1, 1])
