@@ -52,7 +52,8 @@ def as_survival(argument, value, qid=None, sample_weight=None, late=False):
     if getattr(found, "survival", None) is None:
         raise ArgumentError(
             f"{argument} is {describe_value(value)}",
-            "rb.Preferences.from_survival(time, event), or a structured array of events and times",
+            "rb.Preferences.from_survival(time, event), or rb.Orders.from_survival for late "
+            "entries, or a structured array of events and times",
         )
     if found.has_pair_weights:
         raise ArgumentError(

@@ -280,6 +280,18 @@ def _as_floats(name, value, size):
     return value if good else as_vector(name, value, size)
 
 
+def as_entries(entry, time):
+    """Return times of entry (n,), each before the time (n,) of the same row."""
+    entry = as_vector("entry", entry, time.size)
+    late = np.flatnonzero(entry >= time)
+    if late.size:
+        raise ArgumentError(
+            f"entry is {entry[late[0]]:g} in row {late[0]}, where time is {time[late[0]]:g}",
+            "Leave out rows without a time at risk.",
+        )
+    return entry
+
+
 @lru_cache(16)
 def equal_numbers(m):
     """Return equal numbers (m,) as read-only weights or margins that take no memory."""
@@ -478,6 +490,7 @@ class Preferences(Target):
         event: ArrayLike,
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
+        entry: ArrayLike | None = None,
     ) -> Self:
         """Prefer longer survival for all pairs whose order is known in spite of censoring.
 
@@ -495,6 +508,10 @@ class Preferences(Target):
             Strata, such as hospitals, in any order; only patients of one stratum are compared.
         weight : array-like of shape (n,), optional
             Weights >= 0 of the patients, 1 by default. The weight of a pair is the product of both.
+        entry : array-like of shape (n,), optional
+            Times at which the patients come under observation, each before its `time`. An event is
+            then compared only with patients who enter before it. By default all are under
+            observation from the start.
 
         Returns
         -------
@@ -506,7 +523,7 @@ class Preferences(Target):
         ------
         ValueError
             If there is no patient, lengths disagree, a time is not finite, an event is not 0 or 1,
-            or a weight is negative.
+            a weight is negative, or an entry is not before its time.
 
         Notes
         -----
@@ -514,8 +531,11 @@ class Preferences(Target):
         concordance; see :func:`rankbook.metrics.concordance`. :meth:`item_weighted` replaces the
         weights; a censored patient is never the worse one of a pair.
 
-        Estimators and metrics treat scikit-survival's structured arrays in the same way. For
-        patients who enter late; see :meth:`rankbook.Orders.from_survival`.
+        Estimators and metrics treat scikit-survival's structured arrays in the same way. With
+        `entry` the pairs are listed, in O(m) for m pairs without regard to entries, as if you had
+        passed them as votes: use this for losses of pairs, such as the hinge. Cox's model and
+        metrics of survival take :meth:`rankbook.Orders.from_survival`, which lists no pair.
+
         Cross-validation assigns patients to folds by the number of patients they outlive minus the
         number of patients who outlive them. Each fold then has early and late events and censored
         times.
@@ -526,8 +546,14 @@ class Preferences(Target):
         >>> prefs = rb.Preferences.from_survival([5.0, 3.0, 1.0], event=[True, False, True])
         >>> prefs.better.tolist(), prefs.worse.tolist()
         ([1, 0], [2, 2])
+
+        The second patient enters after the event of the third one:
+
+        >>> prefs = rb.Preferences.from_survival([5.0, 3.0, 1.0], [1, 0, 1], entry=[0, 2, 0])
+        >>> prefs.better.tolist(), prefs.worse.tolist()
+        ([0], [2])
         """
-        require_same_rows(time=time, event=event, qid=qid, weight=weight)
+        require_same_rows(time=time, event=event, qid=qid, weight=weight, entry=entry)
         time = as_vector("time", time)
         if not time.size:
             raise ArgumentError("time has shape (0,)", "at least one time")
@@ -545,7 +571,12 @@ class Preferences(Target):
         else:
             weight = as_vector("weight", weight, time.size, minimum=0.0)
         prefs = cls.from_scores(level, qid).replaced(scores=None, survival=as_read_only(target))
-        return prefs.item_weighted(weight)
+        prefs = prefs.item_weighted(weight)
+        if entry is None:
+            return prefs
+        kept = as_entries(entry, time)[prefs.better] < time[prefs.worse]
+        ends = prefs.better[kept], prefs.worse[kept]
+        return cls(*ends, time.size, prefs.weight[kept])
 
     @classmethod
     def from_pairs(  # noqa: PLR0913 -- a column each

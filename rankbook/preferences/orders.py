@@ -25,7 +25,7 @@ from ..base.validation import (
 )
 from .counts import order_weights
 from .events import ranking_rows, survival_fields
-from .graph import Preferences, chosen_rows
+from .graph import Preferences, as_entries, chosen_rows
 from .sums import both_weights
 from .target import Target
 
@@ -301,14 +301,7 @@ class Orders(Tabled, Target):
         if entry is None:
             return orders.replaced(ties=ties)
         life = orders.survival
-        entry = as_vector("entry", entry, life.size)
-        late = np.flatnonzero(entry >= life["time"])
-        if late.size:
-            raise ArgumentError(
-                f"entry is {entry[late[0]]:g} in row {late[0]}, where time is "
-                f"{life['time'][late[0]]:g}",
-                "Leave out rows without a time at risk.",
-            )
+        entry = as_entries(entry, life["time"])
         times, rank = np.unique(life["time"], return_inverse=True)
         first = np.searchsorted(times, entry, side="right")  # the first time after the entry
         key = orders.order * times.size

@@ -84,7 +84,8 @@ def require_graph(prefs):
         if getattr(prefs, "entry", None) is not None:
             raise ArgumentError(
                 "prefs has patients who enter late, and loss is a loss of pairs",
-                "loss='plackett-luce', which is Cox's model",
+                "loss='plackett-luce', which is Cox's model, or the listed pairs of "
+                "rb.Preferences.from_survival(time, event, entry=entry)",
             )
         raise ArgumentError(f"prefs is {a_type(prefs)}", "a rankbook.Preferences", advice)
     if not len(prefs) and not len(prefs.without_item_weights()):

@@ -386,3 +386,49 @@ def test_patients_without_weight_have_no_comparable_pair():
             metric(y, [1.0, 2.0, 3.0])
     with pytest.raises(UndefinedMetric, match="y_true has no preference"):
         rb.disagreement(y, [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_listed_preferences_are_the_pairs_at_risk(seed):
+    """By a double loop, and as many as the orders imply; their accuracy is the concordance."""
+    rng = np.random.default_rng(seed)
+    data = draw(rng, 14)
+    time, event, qid, weight, entry = (data[name] for name in data)
+    expected = {}
+    for i in range(14):
+        for j in range(14):
+            later = time[j] > time[i] or (time[j] == time[i] and not event[j])
+            if event[i] and qid[i] == qid[j] and later and entry[j] < time[i]:
+                expected[j, i] = weight[i] * weight[j]
+    expected = {pair: w for pair, w in expected.items() if w > 0}
+    prefs = rb.Preferences.from_survival(**data)
+    ends = zip(prefs.better.tolist(), prefs.worse.tolist())
+    found = {pair: w for pair, w in zip(ends, prefs.weight.tolist()) if w > 0}
+    assert found.keys() == expected.keys()
+    assert all(found[pair] == pytest.approx(w) for pair, w in expected.items())
+    if expected:
+        f = rng.integers(0, 4, 14)
+        accuracy = rb.metrics.pair_accuracy(prefs, f)
+        orders = rb.Orders.from_survival(**data)
+        assert accuracy == pytest.approx(rb.metrics.concordance(orders, f), abs=1e-12)
+
+
+def test_losses_of_pairs_accept_late_entries_as_listed_preferences():
+    """The fit is that of the same pairs, given as votes; entries before all times change none."""
+    rng = np.random.default_rng(7)
+    data, X = draw(rng, 30) | dict(weight=None, qid=None), rng.normal(size=(30, 2))
+    prefs = rb.Preferences.from_survival(**data)
+    votes = rb.Preferences(prefs.better, prefs.worse, 30)
+    for options in (dict(loss="hinge"), dict(loss="logistic")):
+        fits = [rb.RankSVM(1.0, "linear", **options).fit(X, y).coef_ for y in (prefs, votes)]
+        assert np.allclose(*fits, atol=1e-6)
+    with pytest.raises(ValueError, match=r"listed pairs of rb.Preferences.from_survival\(time, ev"):
+        rb.RankSVM(kernel="linear").fit(X, rb.Orders.from_survival(**data))
+    early = rb.Preferences.from_survival(**data | dict(entry=np.zeros(30)))
+    plain = rb.Preferences.from_survival(data["time"], data["event"])
+    assert np.array_equal(early.better, plain.better) and np.array_equal(early.worse, plain.worse)
+    with pytest.raises(ValueError, match="^entry is 5 in row 1, where time is 5. Leave out rows"):
+        rb.Preferences.from_survival([6.0, 5.0], [1, 1], entry=[0.0, 5.0])
+    with pytest.raises(ValueError, match="rb.Orders.from_survival for late entries"):
+        rb.metrics.concordance(prefs, np.zeros(30))
+    assert not len(rb.Preferences.from_survival([1, 5], [1, 1], entry=[0, 1]))
