@@ -155,7 +155,7 @@ PREFERENCES = [
         "a Brier score of late entries",
         lambda: metrics.survival_brier(LATE, [0.5, 0.5], 1.0, train=LATE),
         ValueError,
-        r"^y_true has patients who enter late, and .*observed from the start. Pass survival times .*",
+        r"^y_true has patients who enter late, and .*observed from the start. Pass survival times",
     ),
     (
         "a hinge of late entries",
@@ -1013,6 +1013,12 @@ METRICS = [
         r"^y_true is a Preferences. Pass rb.Preferences.from_survival\(time, event\), or",
     ),
     (
+        "concordance with strata beside orders",
+        lambda: metrics.concordance(rb.Orders.from_preferences(survival()), Y, QID),
+        ValueError,
+        "^qid is given, and y_true is an Orders. Omit qid, because orders hold their queries",
+    ),
+    (
         "concordance with strata beside preferences",
         lambda: metrics.concordance(survival(), Y, QID),
         ValueError,
@@ -1649,7 +1655,7 @@ PROBLEMS = [
             pd.DataFrame(X, columns=["age", "size", "debt"]), Y
         ),
         ValueError,
-        r"^signs is 'ags' \(did you mean 'age'\?\)",
+        r"^signs names the feature 'ags' \(did you mean 'age'\?\)",
     ),
     (
         "signs by name that are none",

@@ -30,7 +30,7 @@ def first_of(words, most=10):
     return ", ".join([*words[:most], *more])
 
 
-def unknown_name(argument, value, known):
+def unknown_name(argument, value, known, what=None):
     """Return an ArgumentError for a name that is not one of the known ones.
 
     Parameters
@@ -41,6 +41,9 @@ def unknown_name(argument, value, known):
         The given value.
     known : iterable of str
         The accepted values.
+    what : str, optional
+        What the argument names by this value, such as "feature". By default the value is the
+        argument itself.
 
     Returns
     -------
@@ -54,7 +57,8 @@ def unknown_name(argument, value, known):
     )
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     accepted = f"one of: {first_of(known, 50)}" if len(known) > 1 else f"{known[0]!r}"
-    return ArgumentError(f"{argument} is {describe_value(value)}{hint}", accepted)
+    verb = "is" if what is None else f"names the {what}"
+    return ArgumentError(f"{argument} {verb} {describe_value(value)}{hint}", accepted)
 
 
 def as_choice(argument, value, known):

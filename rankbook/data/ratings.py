@@ -74,8 +74,8 @@ def join(column: Any, index: "Index", name: str, known: str) -> np.ndarray:
                 f"has {index.dtype}."
             )
         raise ArgumentError(
-            f"ratings has {missing.size:,} rows whose {name!r} is not in the index of {known}, "
-            f"among them {some}",
+            f"ratings has {missing.size:,} row{'s' * (missing.size > 1)} whose {name!r} is not in "
+            f"the index of {known}, among them {some}",
             f"only names that {known} has",
             advice,
         )
@@ -158,7 +158,7 @@ def read_ratings(
     rows, columns = require_keys("users", users), require_keys("items", items)
     if empty := int(frame[rating].isna().sum()):
         raise ArgumentError(
-            f"ratings has {empty:,} rows without a {rating!r}",
+            f"ratings has {empty:,} row{'s' * (empty > 1)} without a {rating!r}",
             f"Leave these rows out by ratings.dropna(subset=[{rating!r}]).",
         )
     values = as_vector(rating, frame[rating].to_numpy())

@@ -258,7 +258,7 @@ def auc(
     refuse_swapped(y_true, y_score)
     y_true = as_pair_target(y_true, y_score, qid=qid, sample_weight=sample_weight)
     if isinstance(y_true, Preferences):
-        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+        refuse_beside_preferences(y_true, qid=qid, sample_weight=sample_weight)
         prefs = y_true
         if prefs.graph != "full" or prefs.has_pair_weights or prefs.n_levels > 2:
             raise ArgumentError(

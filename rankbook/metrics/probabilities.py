@@ -261,7 +261,7 @@ def as_probabilities(y_true, proba, qid, sample_weight):
             f"y_true is {describe_value(y_true)} and link is None",
             "a Preferences as y_true, and a probability for each preference as y_score",
         )
-    refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+    refuse_beside_preferences(y_true, qid=qid, sample_weight=sample_weight)
     proba = as_vector("y_score", proba, len(y_true), minimum=0.0)
     if proba.max(initial=0.0) > 1:
         i = int(proba.argmax())

@@ -288,13 +288,14 @@ def find_metric(metric, options=()):
     return metric, options
 
 
-def refuse_beside_preferences(**given):
-    """Refuse arguments that preferences already contain."""
+def refuse_beside_preferences(y_true, **given):
+    """Refuse arguments that a target, preferences or orders, already contains."""
+    held = "orders" if y_true.unit == "order" else "preferences"
     for name, value in given.items():
         if value is not None:
             raise ArgumentError(
-                f"{name} is given, and y_true is a Preferences",
-                f"Omit {name}, because preferences hold their queries and weights.",
+                f"{name} is given, and y_true is {a_type(y_true)}",
+                f"Omit {name}, because {held} hold their queries and weights.",
             )
 
 
@@ -335,7 +336,7 @@ def as_judged(y_true, y_score, qid=None, sample_weight=None):
     )
     if isinstance(y_true, Target):
         y_score = as_vector("y_score", y_score, y_true.n_items)
-        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+        refuse_beside_preferences(y_true, qid=qid, sample_weight=sample_weight)
         if y_true.unit == "order" and not len(y_true):  # perhaps without an item of positive weight
             raise UndefinedMetric("y_true has no preference", "at least one preference")
         prefs, y_score = y_true.pairs_with(y_score)
@@ -370,7 +371,7 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
             "For survival times call rb.metrics.concordance(y_true, y_score), concordance_interval "
             "or compare_concordances.",
         )
-    refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+    refuse_beside_preferences(y_true, qid=qid, sample_weight=sample_weight)
     if y_true.scores is None:
         raise ArgumentError(
             "y_true holds pairs, which have no grades and no queries",

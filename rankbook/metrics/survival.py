@@ -35,7 +35,7 @@ def as_survival(argument, value, qid=None, sample_weight=None, late=False):
     if getattr(found, "entry", None) is not None:
         if late:
             if found is value:
-                refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+                refuse_beside_preferences(value, qid=qid, sample_weight=sample_weight)
             return found
         raise ArgumentError(
             f"{argument} has patients who enter late, and the weights for censoring are those of "
@@ -44,11 +44,11 @@ def as_survival(argument, value, qid=None, sample_weight=None, late=False):
             "< time",
         )
     if isinstance(value, Orders) and value.survival is not None:
-        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+        refuse_beside_preferences(value, qid=qid, sample_weight=sample_weight)
         time, event = value.survival["time"], value.survival["event"]
         return Preferences.from_survival(time, event, value.queries, risk_weights(value))
     if isinstance(value, Target):
-        refuse_beside_preferences(qid=qid, sample_weight=sample_weight)
+        refuse_beside_preferences(value, qid=qid, sample_weight=sample_weight)
     if getattr(found, "survival", None) is None:
         raise ArgumentError(
             f"{argument} is {describe_value(value)}",

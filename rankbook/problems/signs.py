@@ -61,7 +61,7 @@ def by_feature(argument, given, d, names, usual, accepts, accepted):  # noqa: PL
         place, values = {name: j for j, name in enumerate(names)}, np.full(d, usual)
         for name, value in given.items():
             if name not in place:
-                raise unknown_name(argument, name, map(str, place))
+                raise unknown_name(argument, name, map(str, place), "feature")
             is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
             if not (is_number and accepts(value)):
                 raise ArgumentError(f"{argument}[{name!r}] is {value!r}", accepted)

@@ -66,10 +66,10 @@ def wrong(long, change):
     ("change", "said"),
     [
         ("repeated", "ratings has 2 repeated rows, for example user '.*groupby.*sum"),
-        ("missing", "ratings has 1 rows without a 'rating'.*dropna"),
+        ("missing", "ratings has 1 row without a 'rating'.*dropna"),
         ("infinite", "rating has inf"),
-        ("user", "1 rows whose 'user' is not in the index of users, among them 'stranger'.*isin"),
-        ("empty item", "1 rows whose 'item' is not in the index of items, among them (None|nan)"),
+        ("user", "1 row whose 'user' is not in the index of users, among them 'stranger'.*isin"),
+        ("empty item", "1 row whose 'item' is not in the index of items, among them (None|nan)"),
         ("types", "'item' is not in the index of items.*No name agrees.*int64"),
         ("column", "ratings has no column 'rating' .its columns are 'user', 'item', 'count'"),
     ],

@@ -286,7 +286,11 @@ def test_a_series_names_features():
     for signs, items, message in (
         (asked, X.to_numpy(), "X has no names"),
         (pd.concat([asked, asked[:1]]), X, "signs has the name 'debt' twice"),
-        (asked.rename(dict(debt="det")), X, r"signs is 'det' \(did you mean 'debt'\?\)"),
+        (
+            asked.rename(dict(debt="det")),
+            X,
+            r"signs names the feature 'det' \(did you mean 'debt'\?\)",
+        ),
         ([True, True, False, False], X, "signs holds True and False. Pass -1, 0 or 1"),
         (dict(debt=np.True_), X, r"signs\['debt'\] is np.True_"),
         (dict(debt=np.array([1])), X, r"signs\['debt'\] is array"),

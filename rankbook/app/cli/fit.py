@@ -316,11 +316,11 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         relative_gap=float(certificate.relative_gap),
         seconds=perf_counter() - begin,
     )
-    known = "" if prefs is None else f", {len(prefs)} preferences"
+    known = "" if prefs is None else f", {count(len(prefs), 'preference')}"
     events = "" if survival is None else f", {count(facts['events'], 'event')}"
     why = "" if lam is not None else ", the default for the scale of these data"
     rows = dict(
-        data=f"{n} items{events}, {facts['features']} features{known}",
+        data=f"{count(n, 'item')}{events}, {count(facts['features'], 'feature')}{known}",
         model=f"{facts['model']}, {facts['kernel']} kernel, lambda {facts['lam']:.6g}{why}",
         solver=facts["solver"],
         certificate=f"objective {facts['primal']:.10g}, gap {abs(facts['relative_gap']):.1e}",
