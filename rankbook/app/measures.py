@@ -214,7 +214,7 @@ OF_PREFERENCES = ("disagreement", "pair_accuracy")
 OF_SURVIVAL = ("concordance", "disagreement")
 
 
-def preference_measures(prefs, scores, metrics=None, model=None):
+def preference_measures(prefs, scores, metrics=None, model=None, cluster=None):
     """Evaluate scores on preferences by weighted shares; a tie counts one half.
 
     Parameters
@@ -228,12 +228,15 @@ def preference_measures(prefs, scores, metrics=None, model=None):
         preferences also "brier_score" and "log_loss".
     model : optional
         Model whose link gives probabilities.
+    cluster : array-like of shape (n,), optional
+        Ids of clusters of dependent rows, for the interval of the concordance.
 
     Returns
     -------
     dict
         Numbers of "items" and "preferences", and "metrics", a dict from names to values. For the
-        concordance also "concordance_interval", the ends of its 95% interval, if it has one.
+        concordance also "concordance_interval", the ends of its 95% interval, if it has one, and
+        with clusters their number, "clusters". Without clusters, late entries have no interval.
     """
     usual, what, others = OF_PREFERENCES, "beside --preferences", PROBABILITIES
     if prefs.survival is not None:
@@ -252,7 +255,10 @@ def preference_measures(prefs, scores, metrics=None, model=None):
         values[name] = metric(prefs, scores, **options)
     found = {name: values[name] for name in asked}
     facts = dict(items=n, preferences=len(prefs), metrics=found)
-    if "concordance" in found and isinstance(prefs, Preferences):
+    if "concordance" in found and cluster is not None:
+        one = concordance_interval(prefs, scores, cluster=cluster)
+        facts |= dict(concordance_interval=[one.low, one.high], clusters=one.n_patients)
+    elif "concordance" in found and isinstance(prefs, Preferences):
         with suppress(UndefinedMetric):  # one patient is in all pairs
             one = concordance_interval(prefs, scores)
             facts["concordance_interval"] = [one.low, one.high]

@@ -60,10 +60,10 @@ def warn_of_gap(time, entry, name, until=np.inf):
     gaps = times[:-1][(entered == left)[:-1]]
     if gaps.size and gaps[0] < until:
         warn(
-            f"y_true has no patient under observation right after {gaps[0]:g} in the group of "
-            f"{name}, and others enter later, so the curve after {gaps[0]:g} is not determined. "
-            f"Pass fewer groups, or only patients whose time is longer than {gaps[0]:g}: the curve "
-            "is then that of patients who live so long."
+            f"no patient of the group of {name} is under observation right after {gaps[0]:g}, and "
+            f"others enter later, so the group's curve after {gaps[0]:g} is not determined. Pass "
+            f"fewer groups, or only patients whose time is longer than {gaps[0]:g}: the curve is "
+            "then that of patients who live so long."
         )
 
 

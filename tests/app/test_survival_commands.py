@@ -539,3 +539,118 @@ def test_a_file_without_the_entries_of_the_model_is_mentioned():
     said = run("evaluate", "m", "plain.csv").stderr
     assert "entry: plain.csv has no column 'start'" in said and "--entry" in said
     assert "no column" not in run("evaluate", "m", "late.csv").stderr
+
+
+def scored_tables(late=False):
+    """Files of training and test patients, a Cox model m, and times and scores of both."""
+    parts, entry = {}, ["--entry", "start"] if late else ["--drop", "start"]
+    for name, seed in dict(train=3, test=4).items():
+        table = patients(seed, 150)
+        start = np.maximum(-1, table.days * (np.arange(150) % 4 - 1) // 5)
+        table["start"] = np.minimum(start, table.days - 1)
+        table["city"] = np.array(["Turku", "Oslo", "a, b", "Rome"])[np.arange(150) ** 2 % 13 % 4]
+        table.to_csv(f"{name}.csv", index=False)
+        parts[name] = table
+    done("fit", "train.csv", *TIMES, *entry, "--drop", "site,city", *COX, "--lam", 1, "-o", "m")
+    model, found = rb.load("m"), {}
+    for name, table in parts.items():
+        score = model.predict(table[["age", "dose"]])
+        entries = dict(entry=table.start) if late else {}
+        found[name] = rb.Orders.from_survival(table.days, table.died, **entries), score
+    return parts["test"], *found["train"], *found["test"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_evaluate_has_intervals_of_clusters(late):
+    """As concordance_interval of Python, for columns of words and of numbers."""
+    table, _, _, y, score = scored_tables(late)
+    for column in ("city", "site"):
+        expected = rb.metrics.concordance_interval(y, score, cluster=table[column])
+        found = facts_of("evaluate", "m", "test.csv", "--cluster", column)
+        assert found["concordance_interval"] == pytest.approx([expected.low, expected.high])
+        assert found["clusters"] == expected.n_patients == table[column].nunique()
+        said = done("evaluate", "m", "test.csv", "--cluster", column)
+        ends = f"95% interval {expected.low:.4f} to {expected.high:.4f}"
+        assert f"{ends} of {expected.n_patients} clusters" in said
+    plain = facts_of("evaluate", "m", "test.csv")
+    assert ("concordance_interval" in plain) == (not late) and "clusters" not in plain
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_evaluate_has_risk_groups_and_calibration(late):
+    """The numbers of Python, with quantiles and a hazard of the training set."""
+    _, known, of_train, y, score = scored_tables(late)
+    given = ["evaluate", "m", "test.csv", "--train", "train.csv"]
+    cuts = np.quantile(of_train, [0.25, 0.5, 0.75])
+    expected = rb.metrics.risk_groups(y, score, cuts)
+    said, found = done(*given, "--groups", 4), facts_of(*given, "--groups", 4)["risk_groups"]
+    assert f"risk groups between quantiles of the training scores\n{expected}\n" in said
+    assert found["cuts"] == pytest.approx(cuts) and found["df"] == 3
+    assert found["chi_squared"] == pytest.approx(expected.statistic, rel=1e-9)
+    assert found["p_value"] == pytest.approx(expected.p_value, rel=1e-9)
+    for row, curve, low in zip(found["groups"], expected.curves, expected.low, strict=True):
+        assert row["patients"] == curve.n_patients and row["events"] == curve.events.sum()
+        assert row["median"] == (curve.median if np.isfinite(curve.median) else None)
+        assert row["low"] == pytest.approx(low)
+    p = rb.BaselineHazard(known, of_train).survival(score, 20)
+    for more, groups in ([], 5), (["--groups", 3], 3):
+        expected = rb.metrics.survival_calibration(y, p, 20, groups=groups)
+        said = done(*given, "--at", 20, *more)
+        assert f"live beyond 20, mean error {expected.error:.4f}\n{expected}\n" in said
+        assert ("log-rank" in said) == (groups == 3)
+        found = facts_of(*given, "--at", 20, *more)["calibration"]
+        assert found["error"] == pytest.approx(expected.error) and found["time"] == 20
+        for name in ("predicted", "observed", "lower", "upper"):
+            values = [np.nan if row[name] is None else row[name] for row in found["groups"]]
+            assert values == pytest.approx(getattr(expected, name).tolist(), nan_ok=True)
+    if not late:
+        pd.DataFrame(dict(score=score)).to_csv("s.csv", index=False)
+        said = done("evaluate", "s.csv", "test.csv", *TIMES, "--groups", 2)
+        expected = rb.metrics.risk_groups(y, score, 2)
+        assert f"risk groups of about equal size\n{expected}\n" in said
+        assert facts_of("evaluate", "m", "test.csv", "--groups", 2)["risk_groups"]["cuts"] is None
+
+
+@pytest.mark.parametrize(
+    "model, arguments, said",
+    [
+        ("m", ["--at", "20"], "--at is 20 and --train is missing. Pass --train FILE with the tr"),
+        ("m", ["--train", "train.csv"], "--train is 'train.csv'. Pass --at or --groups with it."),
+        ("m", ["--at", "9999", "--train", "train.csv"], "--at is 9999. Pass a time of at most"),
+        ("m", ["--at", "20", "--train", "none.csv"], "--train"),
+        ("m", ["--groups", "0"], "--groups is 0. Pass "),
+        ("m", ["--groups", "3", "--qid", "site"], "DATA has strata. Pass survival times of one st"),
+        ("m", ["--cluster", "citty"], "--cluster is 'citty' (did you mean 'city'?)"),
+        ("m", ["--target", "age", "--cluster", "city"], "--cluster is 'city' and DATA has no surv"),
+        ("m", ["--target", "age", "--groups", "2"], "--groups is 2 and DATA has no survival times"),
+        ("s", ["--at", "20", "--train", "train.csv"], "--at is 20 and MODEL is not Cox's model"),
+        ("s.csv", ["--at", "20", "--train", "train.csv"], "and MODEL is a table of scores. Pass"),
+        ("s.csv", ["--groups", "2", "--train", "train.csv"], "and MODEL is a table of scores"),
+        ("m", ["test.csv", "--cluster", "city"], "--cluster is 'city', and DATA is several files"),
+    ],
+)
+def test_wrong_calls_of_judges_of_survival(model, arguments, said):
+    _, _, _, _, score = scored_tables()
+    if model == "s":
+        done("fit", "train.csv", *TIMES, "--drop", "site,city,start", "-o", "s")
+    pd.DataFrame(dict(score=score)).to_csv("s.csv", index=False)
+    data = ["train.csv"] if arguments[0] == "test.csv" else ["test.csv"]
+    times = [] if "--target" in arguments or model == "m" else TIMES
+    assert said in refused("evaluate", model, *data, *arguments, *times)
+
+
+def test_unknown_features_of_signs_and_factors_are_named_as_features():
+    write(train=0)
+    given = ["fit", "train.csv", *TIMES, "--drop", "site", *COX, "-o", "m"]
+    said = refused(*given, "--sign", "aeg=+1")
+    assert "--sign names the feature 'aeg' (did you mean 'age'?). Pass one of: age, dose" in said
+    said = refused(*given, "--penalty", "l1", "--penalty-factor", "d=2")
+    assert "--penalty-factor names the feature 'd'. Pass one of: age, dose" in said
+
+
+def test_groups_of_equal_training_scores_are_refused():
+    scored_tables()
+    table = pd.read_csv("train.csv")
+    table.assign(age=0.0, dose=0.0).to_csv("same.csv", index=False)
+    said = refused("evaluate", "m", "test.csv", "--train", "same.csv", "--groups", "3")
+    assert "--groups is 3, and quantiles of the scores of the training set coincide" in said

@@ -210,7 +210,7 @@ LATE = [
 LATE_LOG_RANK = (0.2191464309563802, 0.8962165450370564)
 
 
-@pytest.mark.filterwarnings("ignore:y_true has no patient under observation:UserWarning")
+@pytest.mark.filterwarnings("ignore:no patient of the group:UserWarning")
 def test_late_entries_have_the_stored_figures_of_lifelines_and_statsmodels():
     time, event, entry, score, _ = late_sample(0)
     found = risk_groups(rb.Orders.from_survival(time, event, entry=entry), score, [1, 3])
@@ -223,7 +223,7 @@ def test_late_entries_have_the_stored_figures_of_lifelines_and_statsmodels():
 
 @pytest.mark.peer("lifelines")
 @pytest.mark.filterwarnings("ignore:Starting with pandas")
-@pytest.mark.filterwarnings("ignore:y_true has no patient under observation:UserWarning")
+@pytest.mark.filterwarnings("ignore:no patient of the group:UserWarning")
 @pytest.mark.parametrize("seed", range(4))
 def test_curves_of_late_entries_equal_lifelines(seed):
     from lifelines import KaplanMeierFitter
@@ -240,7 +240,7 @@ def test_curves_of_late_entries_equal_lifelines(seed):
         assert np.allclose(np.c_[curve.lower, curve.upper][there], ends, rtol=0, atol=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore:y_true has no patient under observation:UserWarning")
+@pytest.mark.filterwarnings("ignore:no patient of the group:UserWarning")
 @pytest.mark.parametrize("seed", range(6))
 def test_late_entries_are_those_of_a_loop_over_the_events(seed):
     """Log-rank test, curves and calibration; a structured array and weights count alike."""
@@ -304,9 +304,11 @@ def test_rows_of_a_patient_in_one_group_are_one_patient():
 
 def test_a_time_without_patients_is_announced():
     y = rb.Orders.from_survival([2, 6, 7, 9], [1, 1, 0, 0], entry=[0, 3, 3, 0])
-    with pytest.warns(UserWarning, match="right after 2 in the group of scores 0 to 1, .*than 2:"):
+    with pytest.warns(
+        UserWarning, match="of scores 0 to 1 is under observation right after 2, .*than 2:"
+    ):
         risk_groups(y, [0, 1, 1, 2], [1])
-    with pytest.warns(UserWarning, match="right after 2 in the group of probabilities 0.1 to 0.3"):
+    with pytest.warns(UserWarning, match="of probabilities 0.1 to 0.3 is under observation"):
         survival_calibration(y[[0, 1, 2]], [0.2, 0.1, 0.3], 5, groups=1)
     found = survival_calibration(y[[0, 1, 2]], [0.2, 0.1, 0.3], 2, groups=1)  # not after the time
     assert found.observed[0] == 0

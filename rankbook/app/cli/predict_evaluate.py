@@ -2,7 +2,7 @@
 
 import json
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated
@@ -243,6 +243,78 @@ Metrics = opt.option(
 ByQuery = opt.option(bool, "Print one row for each query.", "--by-query")
 
 
+@dataclass
+class SurvivalOptions:
+    """Options of survival times."""
+
+    cluster: opt.option(
+        str,
+        "Survival times: column of clusters of dependent rows, such as the patient of each row, for"
+        " the interval of the concordance.",
+        metavar="COLUMN",
+    ) = None
+    groups: opt.option(
+        int,
+        "Survival times: number of risk groups to compare by the log-rank test. With --train they"
+        " are cut at quantiles of the scores of the training set, else they are of equal size.",
+    ) = None
+    at: opt.option(
+        float,
+        "Survival times: compare the probabilities of a Cox model to live beyond this time with the"
+        " observed shares, in 5 groups or in --groups. Needs --train.",
+        metavar="TIME",
+    ) = None
+    train: opt.option(
+        str,
+        "Training set of the model, with its columns of times and events, for --at and --groups.",
+        metavar="FILE",
+        callback=opt.file_of,
+    ) = None
+
+
+def check_survival_options(asked, ranking):
+    """Refuse options of survival times that need others, as a dict, beside MODEL."""
+    if asked["at"] is not None and asked["train"] is None:
+        raise ArgumentError(
+            f"at is {asked['at']:g} and --train is missing",
+            "--train FILE with the training set, from which the hazard is estimated",
+        )
+    if asked["train"] is not None and asked["at"] is None and asked["groups"] is None:
+        raise ArgumentError(f"train is {asked['train']!r}", "--at or --groups with it")
+    if asked["train"] is not None:
+        check_file("--train", asked["train"])
+        if holds_scores(ranking):
+            raise ArgumentError(
+                f"train is {asked['train']!r} and MODEL is a table of scores", "a model as MODEL"
+            )
+
+
+def require_times(asked, files, target):
+    """Refuse options of survival times, as a dict, for a target without them or several files."""
+    for name, value in asked.items():
+        if value is not None and files is not None:
+            raise ArgumentError(
+                f"{name} is {value!r}, and DATA is several files", "one file as DATA"
+            )
+        if value is not None and getattr(target, "survival", None) is None:
+            raise ArgumentError(
+                f"{name} is {value!r} and DATA has no survival times", "--time and --event with it"
+            )
+
+
+def training_scores(file, model, columns):
+    """Return the survival times of a training set, and the scores of a model."""
+    from rankbook.metrics.models import block_scores
+    from rankbook.preferences.orders import survival_target
+
+    blocks, _ = open_file_blocks([file], None, model, **columns)
+    (block,) = blocks.items.values
+    target = survival_target(block.y, block.qid)
+    if target is block.y:
+        raise ArgumentError(f"train is {file!r}, which has no survival times", "--time and --event")
+    return target, block_scores(block, model)
+
+
 def evaluate(  # noqa: PLR0913 -- an option of the command each
     *,
     ranking: Annotated[str, Ranking],
@@ -252,6 +324,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     records: opt.RecordOptions,
     metric: Metrics = None,
     by_query: ByQuery = False,
+    survival: SurvivalOptions,
     report_file: Report = None,
     as_json: opt.Json = False,
 ):
@@ -263,10 +336,11 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     in that file.
 
     For survival times, the command reports Harrell's concordance with an interval, and the
-    disagreement. With late entries it reports no interval, because several rows may belong to one
-    patient; rb.metrics.concordance_interval in Python has an argument cluster. A higher score means
-    a longer survival, so pass the negative of a risk. Uno's concordance, the time-dependent AUC and
-    the Brier score are available in Python (rb.metrics).
+    disagreement. With late entries it reports an interval only with --cluster, because several rows
+    may belong to one patient. --groups adds risk groups with the log-rank test, and --at the
+    calibration at a time. A higher score means a longer survival, so pass the negative of a risk.
+    Uno's concordance, the time-dependent AUC and the Brier score are available in Python
+    (rb.metrics).
 
     For a model with probabilities, for example one fitted with --loss logistic, the report adds the
     Brier score, the log loss and a reliability diagram: how often the predicted winner won, by
@@ -290,6 +364,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
 
     metric = parse_names(metric) or None
     check_report(report_file, ranking, *data, preferences)
+    check_survival_options(vars(survival), ranking)
     asked = asked_preferences(data, preferences, **vars(records), name=roles.name)
     with spoken_warnings(queries=asked is None) as notes:
         files, columns = several_files(data), dict(vars(roles))
@@ -299,15 +374,18 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
             )
         if asked is not None:
             refuse = {key: columns[key] for key in ("target", "time", "event", "entry")}
-            refuse_beside(**refuse, by_query=by_query or None)
+            refuse_beside(**refuse, **vars(survival), by_query=by_query or None)
             if files is not None:
                 raise ArgumentError(
                     f"preferences is {preferences!r}, and DATA is several files", "one file as DATA"
                 )
             columns |= dict(needs_target=False, scored=False)
+        of_times = dict(columns)
+        columns |= {} if survival.cluster is None else dict(cluster=survival.cluster)
         blocks, model = ranking_of(ranking, data, files, **columns)
         block = blocks.items.values[0]
         prefs = None if files else survival_target(block.y, block.qid)
+        require_times(vars(survival), files, prefs)
         if asked is not None or isinstance(prefs, Target):
             if asked is not None:
                 prefs = preferences_between(asked, block.X.shape[0], block.item_names)
@@ -319,15 +397,28 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
             given = dict(names=block.item_names, title=f"{ranking} on {data[0]}", notes=notes)
             one = {Path(ranking).name: Scored(model, scores)}
             write_report(report_file, one, block.X, preferences=prefs, **given)
-            facts = preference_measures(prefs, scores, metric, model)
+            clusters = getattr(block, "cluster", None)
+            facts = preference_measures(prefs, scores, metric, model, cluster=clusters)
             rows = [] if metric else reliability_rows(prefs, scores, model)
             facts |= dict(reliability=rows) if rows else {}
             ends, lines = facts.get("concordance_interval"), []
             for name, value in facts["metrics"].items():
                 told = name == "concordance" and ends is not None
                 told = f", 95% interval {ends[0]:.4f} to {ends[1]:.4f}" if told else ""
+                told += f" of {facts['clusters']} clusters" if told and "clusters" in facts else ""
                 lines.append(f"{name:18}{value:.6f}{told}")
             lines += reliability_lines(rows)
+            if (survival.at, survival.groups) != (None, None):
+                from rankbook.app.survival import require_cox_model, survival_facts
+
+                more = dict(at=survival.at, groups=survival.groups)
+                if survival.at is not None:
+                    require_cox_model(model, survival.at)
+                if survival.train is not None:
+                    more |= dict(train=training_scores(survival.train, model, of_times))
+                found, tables = survival_facts(prefs, scores, **more)
+                facts |= found
+                lines += [text for table in tables for text in ("", table)]
             if facts["metrics"].get("concordance", 0.5) < 0.5:
                 longer = "a higher score means a longer survival; pass the negative of a risk"
                 note(f"concordance below 0.5: {longer}")
