@@ -54,6 +54,11 @@ def survival_facts(target, scores, *, at=None, groups=None, train=None):
         The results as tables.
     """
     facts, texts = {}, []
+    for name, each in dict(DATA=target, train=None if train is None else train[0]).items():
+        if getattr(each, "queries", None) is not None:
+            raise ArgumentError(
+                f"{name} has strata", "survival times of one stratum, such as those of one hospital"
+            )
     if groups is not None:
         cuts = groups if train is None else cuts_of(train[1], groups)
         found = risk_groups(target, scores, cuts)

@@ -336,7 +336,7 @@ def test_a_start_that_becomes_a_feature_is_announced():
             "--time and --entry are both 'days'. Pass two different columns",
         ),
         ([*TIMES, "--entry", "bad", *COX], "late.csv has an entry at "),
-        ([*TIMES, "--entry", "start"], "Pass --loss plackett-luce, which is Cox's model"),
+        ([*TIMES, "--entry", "start"], "Pass --loss plackett-luce, which is Cox's model.\n"),
         ([*LATE, "--tied-events", "efron"], "Pass --time, --event and --loss plackett-luce"),
         ([*LATE, *COX, "--robust"], "--robust is given. Pass --coefficients with it"),
         (
@@ -620,6 +620,11 @@ def test_evaluate_has_risk_groups_and_calibration(late):
         ("m", ["--at", "20", "--train", "none.csv"], "--train"),
         ("m", ["--groups", "0"], "--groups is 0. Pass "),
         ("m", ["--groups", "3", "--qid", "site"], "DATA has strata. Pass survival times of one st"),
+        (
+            "m",
+            ["--at", "9", "--train", "train.csv", "--qid", "site"],
+            "DATA has strata. Pass survival times of one stratum, such as",
+        ),
         ("m", ["--cluster", "citty"], "--cluster is 'citty' (did you mean 'city'?)"),
         ("m", ["--target", "age", "--cluster", "city"], "--cluster is 'city' and DATA has no surv"),
         ("m", ["--target", "age", "--groups", "2"], "--groups is 2 and DATA has no survival times"),

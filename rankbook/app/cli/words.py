@@ -22,6 +22,7 @@ ONLY_IN_PYTHON = (
     (r" \(did you mean '(a callable|precomputed)'\?\)", ""),
     (r", (an integer .*), a numpy Generator or a RandomState", r" or \1"),
     (r'\bapproximate_kernel(="\w+"| with a lam that is not too small)?, ', ""),
+    (r", or the listed pairs of rb\.Preferences\.from_survival\(.*?\)", ""),
     (r" To weigh orders, pass weights to rb\.Orders\.", ""),
     (r"\bcall (?=model\.)", "in Python call "),
     (r"\brobust=True\b", "--robust"),
