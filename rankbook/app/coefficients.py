@@ -66,7 +66,7 @@ def table_text(rows, facts):
     ties = f", ties by {facts['ties'].capitalize()}" if "ties" in facts else ""
     about = f"lambda {facts['lam']:.6g}, standard errors: {facts['covariance']}{units}{ties}"
     if "reference" in facts:
-        about += f"\nreference: {', '.join(dict.fromkeys(facts['reference'].values()))}"
+        about += f"\nreference: {'; '.join(dict.fromkeys(facts['reference'].values()))}"
     if (shift := facts["penalty_shift"]) > NOTICED:
         about += f"\nthe penalty moves coefficients by up to {shift:.2g} standard errors"
     return f"{as_text(said)}\n{about}"

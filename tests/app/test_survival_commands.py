@@ -413,7 +413,7 @@ def test_categories_are_compared_with_a_reference():
     y = rb.Orders.from_survival(table.days, table.died)
     for reference, others in ((), "new"), (["--reference", "drug=placebo"], "placebo"):
         said = done(*given, *reference)
-        assert f"reference: drug={others}, sex=m" in said and said.endswith(
+        assert f"reference: drug={others}; sex=m" in said and said.endswith(
             done("info", "m", "--coefficients")
         )
         X = table[["age", "dose"]].assign(
