@@ -38,7 +38,7 @@ from ..problems.ranksvm import (
 )
 from ..problems.ranksvm_blocks import BlockRankSVMProblem
 from ..problems.signs import as_signs
-from ..problems.sparse_bounds import as_factors, sparse_penalty
+from ..problems.sparse_bounds import as_factors, sparse_penalty, usual_lam_max
 from ..registry.choice import (
     FROM,
     MANY,
@@ -196,9 +196,9 @@ class RankSVM(Ranker):
     l1_ratio : float, default 0.5
         Share of the L1 norm in the elastic net, above 0 and at most 1; other penalties ignore it.
     penalty_factor : array-like of shape (d,) or dict, optional
-        Factors > 0 that multiply the penalty of each feature, for "l1" and "elastic-net": a feature
-        of a small factor is hardly penalized. They are 1 by default and not rescaled. A dict has
-        feature names, as for `signs`.
+        Factors >= 0 that multiply the penalty of each feature, for "l1" and "elastic-net": a
+        feature of factor 0 is not penalized and stays in the model. They are 1 by default and not
+        rescaled. A dict has feature names, as for `signs`.
 
     Attributes
     ----------
@@ -608,8 +608,8 @@ class RankSVMCV(Ranker):
     lam_min_ratio : float, None or "auto", default "auto"
         Lambda at which each path ends, divided by :func:`rankbook.paths.ranges.lam_unit`. "auto" is
         1e-6, or 0.05 for sparse penalties of smooth losses and more features than items, where
-        smaller lambdas take minutes; with `penalty_factor`, 0.05 of `lam_unit` for features of
-        the median factor. With None, a path ends at its last breakpoint, as in
+        smaller lambdas take minutes; with `penalty_factor`, that share of `lam_unit` for features
+        with at least the median factor. With None, a path ends at its last breakpoint, as in
         ``rankbook select``.
     n_jobs : int, optional
         Number of folds fitted in parallel, by joblib. The result does not depend on it.
@@ -807,12 +807,9 @@ class RankSVMCV(Ranker):
             is_sparse = whole.penalty.coef_is_weights and whole.loss.is_smooth
             ratio = WIDE_RATIO if is_sparse and X.shape[1] > X.shape[0] else USUAL_RATIO
         decades = None if ratio is None else -np.log10(ratio)
-        is_wide = self.lam_min_ratio == "auto" and ratio == WIDE_RATIO
-        if is_wide and factors is not None and lam_unit(whole) > 0:
+        if self.lam_min_ratio == "auto" and factors is not None and lam_unit(whole) > 0:
             # a path starts where the lightest feature enters, perhaps far above all others
-            alike = models[0].get_params(deep=False) | dict(penalty_factor=None)
-            plain = lam_unit(RankSVM(**alike)._problem(X, prefs)[0])
-            ratio *= min(1.0, plain / np.median(factors) / lam_unit(whole))
+            ratio *= usual_lam_max(whole) / lam_unit(whole)
         if data.is_scored:
             folds, n_dropped = self._graded_folds(data), 0
         else:

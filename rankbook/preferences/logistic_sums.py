@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.jit import inner, njit
 from ..base.ownership import writable
-from .sums import CROSSOVER, CountedLoss, Sums
+from .sums import CROSSOVER, CountedLoss, Sums, entropy_rise
 
 # %% ../../nbs/preferences/logistic_sums.ipynb #lo005
 WIDEST = 600.0  # range of scores in a query up to which exponentials are divided
@@ -743,6 +743,10 @@ class CountedLogistic(CountedPairs):
             up, down = self.worse * np.exp(s), self.better * np.exp(-s)
             found = float(down @ self._others(up, down)[0])
         return found if np.isfinite(found) else np.inf
+
+    def rise(self, scores, t, moved):
+        """Bound how far the conjugate exceeds its tangent; see :func:`entropy_rise`."""
+        return entropy_rise(t, moved)
 
     def curvature_matrix(self, bands):
         """Return the dense Hessian (n, n). O(m) time."""

@@ -101,6 +101,16 @@ class Sums:
     slope_error: float = 0.0
 
 
+def entropy_rise(t, moved):
+    """Bound how far the conjugate of a log-likelihood of choices exceeds its tangent.
+
+    Probabilities q of a choice move to q (1 + t - mean of t), which are probabilities if t (n,) has
+    a range of at most 1. The rise of their divergence is at most the variance of t, of which
+    t'`moved` is the sum over the choices.
+    """
+    return max(0.0, float(t @ moved)) if np.ptp(t) <= 1 else np.inf
+
+
 class TargetLoss:
     """Base class of the objects that sum a loss over all preferences or choices of a target.
 
@@ -129,6 +139,14 @@ class TargetLoss:
         """The curvature E of :mod:`rankbook.problems.sparse_bounds`; infinite if not known.
 
         It is taken at scores (n,) whose :class:`Sums` have these bands.
+        """
+        return np.inf
+
+    def rise(self, scores, t, moved):
+        """Bound how far the conjugate exceeds its tangent when the slopes move with scores t (n,).
+
+        `moved` (n,) is the Hessian at the scores times t. Infinite if not known; see
+        :mod:`rankbook.problems.free_features`.
         """
         return np.inf
 
@@ -599,6 +617,10 @@ class SummedLoss(TargetLoss):
     def bend(self, scores, bands):
         """The sum of the curvatures E of the parts."""
         return sum(part.bend(scores, band) for part, band in zip(self.parts, bands))
+
+    def rise(self, scores, t, moved):
+        """Bound how far the conjugate exceeds its tangent; parts of one kind have one rule."""
+        return self.parts[0].rise(scores, t, moved) if self.parts else 0.0
 
 
 # %% ../../nbs/preferences/sums.ipynb #c016

@@ -17,6 +17,7 @@ from ..preferences.graph import Preferences
 from ..preferences.sums import (
     HINGE,
     SQUARED,
+    Derivative,
     ListedLoss,
     Sums,
     loss_of,
@@ -224,6 +225,17 @@ class Loss:
         """The curvature E of equation (3) of :mod:`rankbook.problems.sparse_bounds` at f (n,)."""
         return problem.summed.bend(f, sums.bands)
 
+    def inner_bands(self, problem, f, bands, reach):
+        """Bands of the preferences whose slopes may move with scores that change by up to reach."""
+        return bands
+
+    def rise(self, problem, f, t, moved, reach):
+        """Bound how far L* exceeds its tangent at -g if g moves by -B t; see `TargetLoss.rise`.
+
+        B has the `inner_bands` of this reach.
+        """
+        return problem.summed.rise(f, t, moved)
+
 
 # %% ../../nbs/problems/losses.ipynb #d002
 WIDTHS = 10.0 ** np.arange(-9, 2)  # of smoothed hinges, if none is known
@@ -367,6 +379,15 @@ class SquaredHinge(Loss):
     def bend(self, problem, f, sums):
         """The curvature E, a quarter of the sum of a^2 / c; the bound is exact."""
         return sums.square / 4
+
+    def inner_bands(self, problem, f, bands, reach):
+        """Bands of the preferences that fall short by more than the reach."""
+        inner = Derivative(-reach, np.inf, SQUARED.slope, SQUARED.slope * reach)
+        return problem.summed.evaluate(f, inner).bands
+
+    def rise(self, problem, f, t, moved, reach):
+        """The sum of c (t_k - t_l)^2 over these preferences; infinite if t moves some too far."""
+        return float(t @ moved) / 2 if np.ptp(t) <= reach else np.inf
 
     def feasible(self, prefs, dual, short):
         """Clip multipliers (m,) at 0, and measure their violations at shortfalls (m,). O(m).

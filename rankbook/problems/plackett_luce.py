@@ -11,7 +11,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import require_memory
 from ..base.ownership import writable
 from ..preferences.orders import Orders
-from ..preferences.sums import Sums, TargetLoss, refuse_extreme_weights
+from ..preferences.sums import Sums, TargetLoss, entropy_rise, refuse_extreme_weights
 from .losses import Loss
 from .scale import components
 
@@ -122,6 +122,10 @@ class ChoiceSums(TargetLoss):
 
         found = float(choice_bend(bands))
         return found if np.isfinite(found) else np.inf
+
+    def rise(self, scores, t, moved):
+        """Bound how far the conjugate exceeds its tangent."""
+        return entropy_rise(t, moved)
 
     def excess(self, scores, e):
         """Upper bound on the loss minus its tangent if each score changes by up to e.

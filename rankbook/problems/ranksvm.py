@@ -26,6 +26,7 @@ from ..preferences.names import refuse_pair_features
 from ..preferences.orders import Orders
 from ..preferences.sums import CountedLoss, Derivative, Sums, total_weight
 from .certificate import Certificate, Solution, approximation_error
+from .free_features import free_fit
 from .losses import (
     L1,
     L2,
@@ -212,7 +213,7 @@ class RankSVMProblem(Tabled, KernelMap):
             *(("signs", text) for text in self._signed),
         ]
 
-    CACHED = (*KernelMap.CACHED, "summed")
+    CACHED = (*KernelMap.CACHED, "summed", "free_fit")
     is_centred = True
 
     @cached_property
@@ -232,9 +233,9 @@ class RankSVMProblem(Tabled, KernelMap):
     def lam_max(self) -> float:
         """The lambda above which every preference is short of its margin.
 
-        For a sparse penalty it is the lambda above which w = 0. It is 0 if the value is a rounding
-        error, and infinite for a smooth loss with the L2 penalty, because the solution then changes
-        at every lambda.
+        For a sparse penalty it is the lambda above which all penalized weights are 0. It is 0 if
+        the value is a rounding error, and infinite for a smooth loss with the L2 penalty, because
+        the solution then changes at every lambda.
         """
         return self.loss.lam_max(self)
 
@@ -242,6 +243,14 @@ class RankSVMProblem(Tabled, KernelMap):
     def hinge_lam_max(self) -> float:
         """The `lam_max` of the problem with the hinge loss and the same penalty."""
         return self.penalty.lam_max(self)
+
+    @cached_property
+    def free_fit(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers (k,) and weights (k,) of the features of penalty factor 0, without the others.
+
+        See :func:`rankbook.problems.free_features.free_fit`.
+        """
+        return free_fit(self)
 
     def gradient_scatter(self) -> float:
         """S / L(0) of :mod:`rankbook.problems.scale`, in the unit of lam.

@@ -15,6 +15,7 @@ from ..preferences.graph import item_sums
 from ..preferences.sums import (
     Sums,
     TargetLoss,
+    entropy_rise,
     graph_laplacian,
     has_large_query,
     loss_of,
@@ -192,6 +193,18 @@ class PairSums(TargetLoss):
             return np.inf
         with np.errstate(over="ignore"):
             return float(self.weight @ np.exp(self.shortfall(scores)))
+
+    def rise(self, scores, t, moved):
+        """Bound how far the conjugate exceeds its tangent; exact for losses of your own."""
+        if type(self.rule) is Logistic:
+            return entropy_rise(t, moved)
+        rule, short = self.rule, self.shortfall(scores)
+        a, up = rule.derivative(short), t[self.better] - t[self.worse]
+        change = -second_derivative(rule, short) * up
+        with np.errstate(all="ignore"):  # outside its domain a conjugate may be NaN
+            rise = float(self.weight @ (rule.conjugate(a + change) - rule.conjugate(a)))
+        rise -= float(self.weight @ (change * short))
+        return max(0.0, rise) if np.isfinite(rise) else np.inf
 
 
 def second_derivative(rule, t):

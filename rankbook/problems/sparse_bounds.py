@@ -11,8 +11,15 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.ownership import as_read_only
 from ..base.validation import as_positive
-from ..kernels.items import from_first, matvec, rmatvec, square_norms
+from ..kernels.items import matvec, rmatvec, square_norms
 from .certificate import Certificate
+from .free_features import (
+    free_columns,
+    free_features,
+    origin_items,
+    orthogonal_facts,
+    orthogonal_gradient,
+)
 from .signs import by_feature, nearest, sign_violation
 
 # %% ../../nbs/problems/sparse_bounds.ipynb #sb06
@@ -39,7 +46,8 @@ class SparseBounds:
         |w|_1 and |w|^2, with the factors of the penalty.
     loss, margin, slope, bend, lowest : float
         L(f), -L*(-g), f'g, E of equation (3), which may be infinite, and the infimum of L, which
-        may be minus infinity.
+        may be minus infinity. With free features the three are those of equation (3) of
+        :mod:`rankbook.problems.free_features`.
     strengths : ndarray of shape (k,)
         The largest correlations |x_j'g|, rounded up, each divided by the factor of its feature.
     rest : float
@@ -65,6 +73,8 @@ class SparseBounds:
 
     def dual(self, lam1, lam2):
         """The best lower bound (2) for some (1 - e) g with e from 0 to 1. O(k)."""
+        if self.margin == -np.inf:  # only the multiple 0 is known to be feasible
+            return self.lowest
         low = max(0.0, 1 - lam1 / self.rest) if self.rest > 0 else 0.0
         counts = self.strengths > lam1 if lam2 > 0 else slice(None)
         c, of = self.strengths[counts], np.broadcast_to(self.factors, self.strengths.shape)[counts]
@@ -93,20 +103,17 @@ class SparseBounds:
 
 
 # %% ../../nbs/problems/sparse_bounds.ipynb #sb09
-def origin_items(problem):
-    """The items, centred as far as they can be, so that differences keep their digits."""
-    return problem.X if problem.offset is not None else from_first(problem.X)
-
-
 def strongest(X, gradient, signs=None, factors=1.0):
     """Largest absolute entry of X' gradient, 0 if it is a rounding error. O(n d).
 
-    Entries that violate the signs (d,) are ignored, and others are divided by `factors` (d,).
+    Entries that violate the signs (d,) or have a factor of 0 are ignored, and others are divided by
+    `factors` (d,).
     """
     length = np.sqrt(square_norms(X.T))
     noise = 16 * np.finfo(float).eps * length * np.linalg.norm(gradient)
     strength = np.abs(nearest(signs, rmatvec(X, gradient)))
-    return float((np.where(strength > noise, strength, 0.0) / factors).max(initial=0.0))
+    counts, factors = (strength > noise) & (factors > 0), np.broadcast_to(factors, strength.shape)
+    return float((strength[counts] / factors[counts]).max(initial=0.0))
 
 
 def misplaced_weights(w, s, lam):
@@ -128,25 +135,26 @@ def weight_bounds(problem, w, keep=0.0):
 
     Notes
     -----
-    O(n d), and a sum over the preferences.
+    O(n d), and a sum over the preferences. With free features g is the point of equation (1) of
+    :mod:`rankbook.problems.free_features`, in O(n k^2) for k of them.
     """
-    X, loss = origin_items(problem), problem.loss
+    X, free = origin_items(problem), free_features(problem)
     f = matvec(X, w)
-    sums = problem.summed.evaluate(f, loss.derivative)
-    q = rmatvec(X, sums.score_gradient)
-    noise = 4 * np.finfo(float).eps * float(np.linalg.norm(sums.score_gradient))
+    sums = problem.summed.evaluate(f, problem.loss.derivative)
+    columns = free_columns(X, free)
+    point, rise = orthogonal_gradient(problem, f, sums, columns, w[free], free)
+    q = rmatvec(X, point)
+    noise = 4 * np.finfo(float).eps * float(np.linalg.norm(point))
     strength = np.abs(nearest(problem.signs, q))
     strength = strength + (noise + 2 * sums.slope_error) / problem.feature_units
-    factors = penalty_factors(problem)
-    strength, of_each = strength / factors, np.broadcast_to(factors, w.shape)
-    kept = strength > keep
+    of_each = np.broadcast_to(penalty_factors(problem), w.shape)
+    strength = np.divide(strength, of_each, where=of_each > 0, out=np.zeros(w.size))
+    kept = (strength > keep) & (of_each > 0)
     found = SparseBounds(
         float(of_each @ np.abs(w)),
         float((of_each * w) @ w),
         sums.loss,
-        loss.dual_part(sums),
-        float(w @ q),
-        loss.bend(problem, f, sums),
+        *orthogonal_facts(problem, f, sums, point, rise),
         problem.summed.lowest,
         strength[kept],
         float(strength[~kept].max(initial=0.0)),
@@ -158,8 +166,8 @@ def weight_bounds(problem, w, keep=0.0):
 def sparse_certificate(problem, lam, w):
     """Compute the :class:`rankbook.Certificate` of weights w (d,) for a smooth loss, lam > 0.
 
-    The radius is finite for the elastic net only, whose objective is strongly convex. O(n d), and
-    two sums over the preferences.
+    The radius is finite for the elastic net without free features only, whose objective is strongly
+    convex. O(n d), and two sums over the preferences; see :func:`weight_bounds`.
     """
     lam1, lam2 = problem.penalty.parts(lam)
     found, sums, q = weight_bounds(problem, w)
@@ -171,8 +179,10 @@ def sparse_certificate(problem, lam, w):
     primal = np.inf if wrong > 0 else found.primal(lam1, lam2)
     lower = max(found.dual(lam1, lam2), problem.loss.least)
     gap, radius = primal - lower, np.inf
-    if lam2 > 0:
-        convexity = lam2 * float(np.min(penalty_factors(problem)))
+    factors = np.broadcast_to(penalty_factors(problem), w.shape)
+    counts = factors > 0
+    if lam2 > 0 and counts.all():
+        convexity = lam2 * float(factors.min())
         radius = float(np.sqrt(2 * (max(gap, 0.0) + 4 * (moved + sums.error)) / convexity))
     return Certificate.of(
         lam,
@@ -183,7 +193,7 @@ def sparse_certificate(problem, lam, w):
         radius=radius,
         box_violation=wrong,
         complementarity_violation=misplaced_weights(
-            w, q / penalty_factors(problem) - lam2 * w, lam1
+            w[counts], q[counts] / factors[counts] - lam2 * w[counts], lam1
         ),
     )
 
@@ -198,7 +208,8 @@ class ElasticNet:
     l1_ratio : float, default 0.5
         Share of the L1 norm, above 0 and at most 1; at 1 the penalty is the L1 penalty.
     penalty_factor : array-like of shape (d,), optional
-        Factors > 0 that multiply the penalty of each feature, 1 by default. They are not rescaled.
+        Factors >= 0 that multiply the penalty of each feature, 1 by default. They are not rescaled.
+        A feature of factor 0 is not penalized; some feature must be.
     """
 
     l1_ratio: float = 0.5
@@ -237,7 +248,7 @@ class ElasticNet:
         return float(lam1 * np.abs(factor * w).sum() + lam2 / 2 * ((factor * w) @ w))
 
     def lam_max(self, problem):
-        """The lambda above which w = 0; 0 if it is a rounding error. O(n d)."""
+        """The lambda above which penalized weights are 0; 0 if it is a rounding error. O(n d)."""
         return zero_strength(problem) / self.l1_ratio
 
     def primal(self, problem, w, lam):
@@ -277,11 +288,31 @@ def refuse_multipliers(problem, dual):
         )
 
 
-def zero_strength(problem):
-    """The largest correlation |x_j'g| at w = 0, 0 if it is a rounding error. O(n d)."""
-    sums = problem.summed.evaluate(problem.zero_scores(), problem.loss.derivative)
+def zero_strength(problem, usual=False):
+    """The largest correlation |x_j'g| where penalized weights are 0, 0 if it is a rounding error.
+
+    Free features have their weights of :func:`rankbook.problems.free_features.free_fit`. If `usual`
+    is true, features with a factor below the median of the positive ones do not count. O(n d).
+    """
     items, factors = origin_items(problem), penalty_factors(problem)
-    return strongest(items, sums.score_gradient, problem.signs, factors)
+    free, weights = problem.free_fit
+    columns = free_columns(items, free)
+    f = columns @ weights if free.size else problem.zero_scores()
+    sums = problem.summed.evaluate(f, problem.loss.derivative)
+    point, _ = orthogonal_gradient(problem, f, sums, columns, weights, free)
+    if usual and np.ndim(factors):
+        factors = np.where(factors >= np.median(factors[factors > 0]), factors, 0.0)
+    return strongest(items, point, problem.signs, factors)
+
+
+def usual_lam_max(problem):
+    """The `lam_max` of the features with at least the median of the positive penalty factors.
+
+    A few features of tiny factors enter at far larger lambdas. O(n d).
+    """
+    if not np.ndim(penalty_factors(problem)):
+        return problem.lam_max
+    return zero_strength(problem, usual=True) / problem.penalty.l1_ratio
 
 
 def penalty_factors(problem):
@@ -291,7 +322,7 @@ def penalty_factors(problem):
 
 
 def as_factors(given, d, names=None):
-    """Return factors (d,) > 0 of the penalties of features, read-only, or None.
+    """Return factors (d,) >= 0 of the penalties of features, read-only, or None.
 
     Parameters
     ----------
@@ -302,9 +333,13 @@ def as_factors(given, d, names=None):
     """
     if given is None:
         return None
-    accepted = "a positive number, such as 1e-3 for a feature that is hardly penalized"
-    accepts = lambda value: 0 < value < np.inf
+    accepted = "a number >= 0, such as 0 for a feature that is not penalized"
+    accepts = lambda value: 0 <= value < np.inf
     values = by_feature("penalty_factor", given, d, names, 1.0, accepts, accepted)
+    if values.size and not values.any():
+        raise ArgumentError(
+            "penalty_factor is 0 for every feature", "a positive factor for at least one feature"
+        )
     return as_read_only(values.astype(np.float64))
 
 

@@ -51,9 +51,9 @@ class TestNumbersOfPython:
             ),
             (
                 "--penalty l1 --kernel linear --loss squared --lam 40".split()
-                + ["--penalty-factor", "feature 1=9", "--penalty-factor", "feature 4=0.1"],
+                + ["--penalty-factor", "feature 1=9", "--penalty-factor", "feature 4=0"],
                 rb.RankSVM(
-                    40.0, "linear", penalty="l1", loss="squared", penalty_factor=[9, 1, 1, 0.1]
+                    40.0, "linear", penalty="l1", loss="squared", penalty_factor=[9, 1, 1, 0]
                 ),
             ),
             (["--method", "rankrls", "--lam", "0.5"], rb.RankRLS(lam=0.5)),

@@ -204,8 +204,8 @@ CALLS = [
             (["select", "good.csv", *TARGET], ["--gamma", "x"], "--gamma is 'x'. Pass a num"),
             (
                 ["fit", "good.csv", *FIT],
-                ["--penalty-factor", "a=0"],
-                "--penalty-factor is 'a=0'. Pass NAME=FACTOR with a positive number",
+                ["--penalty-factor", "a=-1"],
+                "--penalty-factor is 'a=-1'. Pass NAME=FACTOR with a number >= 0",
             ),
             (
                 ["fit", "good.csv", *FIT],

@@ -392,15 +392,16 @@ def test_penalty_factors_by_name_and_in_folds():
     array = rb.RankSVM(200.0, **given, penalty_factor=[1, 1, 1, 1, 1, 1e-3]).fit(table, y)
     assert np.array_equal(model.coef_, array.coef_) and model.coef_[5] != 0
     assert rb.RankSVM(200.0, **given).fit(table, y).coef_[5] == 0
-    chosen = rb.RankSVMCV(**given, penalty_factor={"f": 1e-3}, random_state=0).fit(table, y)
-    assert chosen.path_.problem.penalty.penalty_factor.tolist() == [1, 1, 1, 1, 1, 1e-3]
-    assert clone(chosen).penalty_factor == {"f": 1e-3}
+    chosen = rb.RankSVMCV(**given, penalty_factor={"f": 0}, random_state=0).fit(table, y)
+    assert chosen.path_.problem.penalty.penalty_factor.tolist() == [1, 1, 1, 1, 1, 0]
+    assert clone(chosen).penalty_factor == {"f": 0} and chosen.path_.weights[:, 5].all()
 
 
 @pytest.mark.parametrize(
     "options, said",
     [
-        (dict(penalty_factor=[1.0, 0.0]), r"^penalty_factor\[1\] is 0. Pass a positive number"),
+        (dict(penalty_factor=[1.0, -1.0]), r"^penalty_factor\[1\] is -1. Pass a number >= 0"),
+        (dict(penalty_factor=[0.0, 0.0]), "^penalty_factor is 0 for every feature. Pass a pos"),
         (dict(penalty_factor=[1.0, np.inf]), "penalty_factor has infinity at index 1"),
         (dict(penalty_factor=[1.0]), r"penalty_factor has shape \(1,\)"),
         (dict(penalty_factor={"a": 2.0}), "X has no names"),

@@ -100,8 +100,8 @@ Signs = opt.option(
 )
 PenaltyFactors = opt.option(
     list[str],
-    "Factor of the penalty of a feature, for --penalty l1 and elastic-net (default: 1). NAME=0.01"
-    " hardly penalizes NAME, such as the age of patients beside thousands of genes. Can be"
+    "Factor of the penalty of a feature, for --penalty l1 and elastic-net (default: 1). NAME=0"
+    " does not penalize NAME, such as the age of patients beside thousands of genes. Can be"
     " repeated.",
     "--penalty-factor",
     metavar="NAME=FACTOR",

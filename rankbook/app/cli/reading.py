@@ -449,11 +449,11 @@ def parse_factors(texts):
         try:
             number = float(factor)
         except ValueError:
-            number = 0.0
-        if not name or name in factors or not 0 < number < float("inf"):
+            number = -1.0
+        if not name or name in factors or not 0 <= number < float("inf"):
             raise ArgumentError(
                 f"--penalty-factor is {text!r}",
-                "NAME=FACTOR with a positive number, each NAME once",
+                "NAME=FACTOR with a number >= 0, each NAME once",
             )
         factors[name] = number
     return factors or None

@@ -20,7 +20,7 @@ from ...paths.files import demand, finite, finite_table, save_path
 from ...paths.ranges import LAM_MIN_RATIO, RangePath, lowest_lam, ranges
 from ...problems.certificate import Solution
 from ...problems.ranksvm import RankSVMProblem
-from ...problems.sparse_bounds import SparseBounds, penalty_factors
+from ...problems.sparse_bounds import SparseBounds, penalty_factors, usual_lam_max
 from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/sparse/solver.ipynb #so06
@@ -121,12 +121,10 @@ class SparsePath(RangePath):
     def breakpoint_scores(self, X_new):
         """Blocks, one for each solution, with the ends of its range and lam f there.
 
-        X_new (p, d) are new items. A solution is constant on its range, and 0 above the first.
+        X_new (p, d) are new items. A solution is constant on its range, and the first above it.
         """
-        scorer = self.problem.scorer(X_new)
-        nothing = np.zeros((2, X_new.shape[0]))
-        yield self.ends[0] * np.array([2.0, 1.0]), nothing
-        for answer, upper, lower in zip(self.answers, self.ends, self.ends[1:]):
+        scorer, ends = self.problem.scorer(X_new), np.r_[2 * self.ends[0], self.ends]
+        for answer, upper, lower in zip((self.answers[0], *self.answers), ends, ends[1:]):
             lams, f = np.array([upper, lower]), scorer(answer.coef[:, None])[:, 0]
             yield lams, lams[:, None] * f
 
@@ -210,7 +208,7 @@ class SparseSolver(Solver):
     Of exact copies of a feature only the first has a weight with the L1 penalty. The objective is
     the same for other choices. The units of the features matter, because all weights are penalized
     alike; a pipeline with scikit-learn's StandardScaler makes them comparable. With a penalty
-    factor of k, a feature is penalized k times as much.
+    factor of k, a feature is penalized k times as much, and with 0 not at all.
 
     If rounding errors prevent `tol`, ``solve`` returns the best solution found, and the certificate
     gives its gap.
@@ -251,10 +249,12 @@ class SparseSolver(Solver):
     def path(self, problem, lam_min=None):
         """A :class:`SparsePath` with a relative gap of at most `eps` at every lambda.
 
-        It reaches down to `lam_min`, by default 1e-4 lam_max, or to the `deviance`.
+        It reaches down to `lam_min`, or to the `deviance`. The default is 1e-4 lam_max, or, if the
+        features have penalty factors, 1e-4 times the lambda at which the first of those with at
+        least the median factor enters.
         """
         top = problem.lam_max or (1.0 if lam_min is None else 2 * lam_min)
-        lam_min = LAM_MIN_RATIO * top if lam_min is None else lam_min
+        lam_min = LAM_MIN_RATIO * (usual_lam_max(problem) or top) if lam_min is None else lam_min
         if lam_min >= top:
             raise ArgumentError(
                 f"lam_min is {lam_min:.6g} and lam_max is {top:.6g}", "lam_min < lam_max"

@@ -8,8 +8,14 @@ import numpy as np
 from ...base.jit import njit
 from ...base.numerics import cholesky_solver
 from ...kernels.items import dense, matvec
+from ...problems.free_features import (
+    free_features,
+    origin_items,
+    orthogonal_facts,
+    orthogonal_gradient,
+)
 from ...problems.signs import nearest
-from ...problems.sparse_bounds import SparseBounds, origin_items, penalty_factors
+from ...problems.sparse_bounds import SparseBounds, penalty_factors
 
 
 # %% ../../../nbs/solvers/sparse/steps.ipynb #ss06
@@ -17,9 +23,9 @@ from ...problems.sparse_bounds import SparseBounds, origin_items, penalty_factor
 def descend(G, u, r, lam1, lam2, side, passes, tol):
     """Passes of coordinate descent for (1), which update u (m,) and r = q - G (u - w).
 
-    `lam2` is an array (m,). G is an array (c, c) with c >= m, of which the first m rows and columns
-    count. Weights with a `side` (m,) of 1 or -1 are restricted to that sign. Every third pass
-    visits all weights, the others the nonzero ones. O(m) for each weight that changes.
+    `lam1` and `lam2` are arrays (m,). G is an array (c, c) with c >= m, of which the first m rows
+    and columns count. Weights with a `side` (m,) of 1 or -1 are restricted to that sign. Every
+    third pass visits all weights, the others the nonzero ones. O(m) for each weight that changes.
     """
     m = u.size
     for count in range(passes):
@@ -31,10 +37,10 @@ def descend(G, u, r, lam1, lam2, side, passes, tol):
             if bend <= 0.0:
                 continue
             pull, v = G[j, j] * u[j] + r[j], 0.0
-            if pull > lam1 and side[j] >= 0:
-                v = (pull - lam1) / bend
-            elif pull < -lam1 and side[j] <= 0:
-                v = (pull + lam1) / bend
+            if pull > lam1[j] and side[j] >= 0:
+                v = (pull - lam1[j]) / bend
+            elif pull < -lam1[j] and side[j] <= 0:
+                v = (pull + lam1[j]) / bend
             move = v - u[j]
             if move != 0.0:
                 u[j] = v
@@ -56,16 +62,17 @@ RIDGE = 1e-10  # share of the diagonal that is added before a factorization
 FACTORS, ROUNDS, PASSES = 30, 60, 6
 
 
-def settle(G, u, r, lam1, lam2):
+def settle(G, u, r, lam1, lam2, side):
     """Move u (m,) to the minimum for its signs; weights that would change it become 0.
 
-    At most FACTORS factorizations of O(s^3) for s nonzero weights.
+    A weight without a penalty and a side may change its sign. At most FACTORS factorizations of
+    O(s^3) for s nonzero weights.
     """
     for _ in range(FACTORS):
         S = np.flatnonzero(u)
         if not S.size:
             return
-        K, us = G[S].take(S, axis=1), u[S]
+        K, us, least = G[S].take(S, axis=1), u[S], lam1[S]
         sign, diagonal = np.sign(us), K.diagonal().copy()
         A = K.copy()
         ridge = lam2[S]
@@ -73,13 +80,13 @@ def settle(G, u, r, lam1, lam2):
         solve = cholesky_solver(A)
         if solve is None:
             return
-        step = solve(r[S] - lam1 * sign - ridge * us)
+        step = solve(r[S] - least * sign - ridge * us)
         if not np.isfinite(step).all():
             return
-        crosses = (us + step) * sign <= 0
+        crosses = ((us + step) * sign <= 0) & ((least > 0) | (side[S] != 0))
         if crosses.any():
             cut = np.where(crosses, 0.0, us + step) - us
-            rise = cut @ (K @ cut) / 2 - r[S] @ cut + lam1 * (sign @ cut)
+            rise = cut @ (K @ cut) / 2 - r[S] @ cut + (least * sign) @ cut
             rise += (ridge * cut) @ (cut + 2 * us) / 2
             if rise >= 0:  # only as far as the first weight that becomes 0
                 share = np.full(S.size, np.inf)
@@ -99,14 +106,15 @@ def settle(G, u, r, lam1, lam2):
 def solve_quadratic(G, w, q, lam1, lam2, side, tol):
     """The minimum u (m,) of (1), to a violation of its conditions of at most tol if possible.
 
-    `lam2` is a number, or an array (m,) of a number for each weight.
+    `lam1` and `lam2` are numbers, or arrays (m,) of a number for each weight.
     """
-    u, r, lam2 = w.copy(), q.copy(), np.array(np.broadcast_to(lam2, w.shape), dtype=float)
+    u, r = w.copy(), q.copy()
+    lam1, lam2 = (np.array(np.broadcast_to(each, w.shape), dtype=float) for each in (lam1, lam2))
     for _ in range(ROUNDS):
         descend(G, u, r, lam1, lam2, side, PASSES, tol)
         if violation(u, r, lam1, lam2, side) <= tol:
             break
-        settle(G, u, r, lam1, lam2)
+        settle(G, u, r, lam1, lam2, side)
     return u
 
 
@@ -197,7 +205,8 @@ class Follower:
     Attributes
     ----------
     index, w : ndarray of shape (m,)
-        Features of the working set, and their weights, times the factors of the penalty.
+        Features of the working set, and their weights, times the factors of the penalty if these
+        are positive.
     bounds : SparseBounds
         Of the current weights.
     steps : int
@@ -210,21 +219,26 @@ class Follower:
 
     def __init__(self, problem):
         self.problem, self.loss, self.summed = problem, problem.loss, problem.summed
+        free, weights = problem.free_fit
         factors = penalty_factors(problem)
+        self.is_free = np.isin(np.arange(problem.n_coef), free_features(problem))
+        factors = np.where(self.is_free, 1.0, factors) if np.ndim(factors) else factors
         self.columns = Columns(origin_items(problem), factors)
-        n, d = self.columns.shape
+        d = self.columns.shape[1]
         self.signs, self.norms = problem.signs, 1 / (problem.feature_units * factors)
         self.factors = np.broadcast_to(factors, d)
         ridge = problem.penalty.l1_ratio < 1
         copies = (
             np.zeros(d, bool) if ridge or self.signs is not None else self.columns.find_copies()
         )
-        self.admitted, self.inside = ~copies, np.zeros(d, dtype=bool)
+        self.admitted, self.inside = ~copies & ~self.is_free, np.zeros(d, dtype=bool)
+        self.admitted[free] = True
         self.index, self.w = np.zeros(0, dtype=np.int64), np.zeros(0)
         self.X = self.columns.take(self.index)
         self.G, self.bands, self.is_fresh = np.zeros((0, 0)), None, False
         self.references, self.steps, self.last, self.is_slow = [], 0, None, False
-        self.move_to(np.zeros(n))
+        self.free, self.free_columns = free, dense(self.columns.take(free))
+        self.resume(free, weights, None)
 
     def move_to(self, z):
         """Evaluate the loss at scores z (n,)."""
@@ -234,6 +248,7 @@ class Follower:
     def resume(self, index, values, last):
         """Start from nonzero weights (s,) of some features, a solution with lam1 = `last`."""
         self.admit(index)
+        self.w[:] = 0.0
         order = np.argsort(self.index)
         self.w[order[np.searchsorted(self.index[order], index)]] = values * self.factors[index]
         self.last = last
@@ -256,9 +271,8 @@ class Follower:
         self.references = [*self.references[1 - REFERENCES :], (g.copy(), q)]
         return q
 
-    def correlate(self, lam1):
-        """Approximate correlations (d,), and which features outside may exceed lam1."""
-        g = self.sums.score_gradient
+    def correlate(self, lam1, g):
+        """Approximate correlations X'g (d,), and which features outside may exceed lam1."""
         if not self.references:
             approximate, error = self.refer(g), 0.0
         else:
@@ -267,10 +281,10 @@ class Follower:
             approximate = sum(x * q for x, (_, q) in zip(a, self.references))
             error = float(np.linalg.norm(g - a @ known))
         above = self.pull(approximate) + error * self.norms > lam1
-        above &= ~self.inside
+        above &= ~self.inside & ~self.is_free
         if error > 0 and np.count_nonzero(above) > MANY * above.size:
             approximate = self.refer(g)
-            above = (self.pull(approximate) > lam1) & ~self.inside
+            above = (self.pull(approximate) > lam1) & ~self.inside & ~self.is_free
         elif error > 0:
             some = np.flatnonzero(above)
             approximate[some] = self.columns.take(some).T @ g
@@ -278,16 +292,19 @@ class Follower:
         approximate[self.index] = self.X.T @ g
         return approximate, np.flatnonzero(above)
 
-    def bound(self, lam1, q, above):
-        """Set `bounds`, for correlations q (d,) that are exact where `above`, and inside."""
-        sums, exact = self.sums, np.r_[self.index, above]
+    def bound(self, lam1, q, above, point, rise):
+        """Set `bounds`, for correlations q (d,) that are exact where `above`, and inside.
+
+        They are correlations with a dual point (n,), whose V is the `rise`.
+        """
+        costs = ~self.is_free[self.index]
+        index, w = self.index[costs], self.w[costs]
+        exact = np.r_[index, above]
         self.bounds = SparseBounds(
-            float(np.abs(self.w).sum()),
-            float(self.w @ (self.w / self.factors[self.index])),
-            sums.loss,
-            self.loss.dual_part(sums),
-            float(self.w @ q[self.index]),
-            self.loss.bend(self.problem, self.z, sums),
+            float(np.abs(w).sum()),
+            float(w @ (w / self.factors[index])),
+            self.sums.loss,
+            *orthogonal_facts(self.problem, self.z, self.sums, point, rise),
             self.summed.lowest,
             self.pull(q[exact], exact),
             lam1,
@@ -341,15 +358,21 @@ class Follower:
         """Whether the Gram matrix is computed for every step."""
         return self.columns.shape[0] * self.index.size**2 < CHEAP
 
-    def start(self, lam1):
+    def start(self, lam1, q):
         """Take in the features of the strong rule; if G is renewed, drop others without weight."""
-        q, above = self.correlate(lam1)
         least = 2 * lam1 - (lam1 if self.last is None else max(self.last, lam1))
         strong = self.pull(q) >= max(least, 0.0)
         if self.is_cheap or self.is_slow or self.bands is None:
-            self.renew((self.w != 0) | strong[self.index])
+            self.renew((self.w != 0) | strong[self.index] | self.is_free[self.index])
         self.admit(np.flatnonzero(strong & (self.norms > 0) & ~self.inside))
         self.last = lam1
+
+    def dual_point(self):
+        """The gradient (n,), made orthogonal to the free features, and its V."""
+        w = np.zeros(self.columns.shape[1])
+        w[self.index] = self.w
+        facts = self.problem, self.z, self.sums, self.free_columns
+        return orthogonal_gradient(*facts, w[self.free], self.free)
 
     def minimise(self, lam, tol):
         """Move to the minimum at lam, up to a relative gap of tol if rounding errors allow it.
@@ -362,14 +385,15 @@ class Follower:
         lam1, lam2 = self.problem.penalty.parts(lam)
         before = gap = np.inf
         for step in range(STEPS):
-            q, above = self.correlate(lam1)
-            self.bound(lam1, q, above)
+            point, rise = self.dual_point()
+            q, above = self.correlate(lam1, point)
+            self.bound(lam1, q, above, point, rise)
             primal = self.bounds.primal(lam1, lam2)
             gap = self.bounds.relative_gap(lam1, lam2)
             if gap <= tol:
                 break
             if step == 0:
-                self.start(lam1)
+                self.start(lam1, q)
             grows = bool((self.admitted[above] & ~self.inside[above]).any())
             slow = not grows and gap > SLOW * before
             self.is_slow = slow or (self.is_slow and step > 0)
@@ -384,12 +408,13 @@ class Follower:
     def advance(self, lam1, lam2, primal, gap):
         """Take one Newton step with a line search; False if it gains nothing."""
         g, was_fresh = self.sums.score_gradient, self.is_fresh
-        q, w, lam2 = self.X.T @ g, self.w, lam2 / self.factors[self.index]
-        side = np.zeros(w.size) if self.signs is None else self.signs[self.index].astype(float)
         tol = lam1 * min(max(0.01 * gap, 1e-12), 1e-3)
+        q, w, costs = self.X.T @ g, self.w, ~self.is_free[self.index]
+        lam1, lam2 = lam1 * costs, lam2 * costs / self.factors[self.index]
+        side = np.zeros(w.size) if self.signs is None else self.signs[self.index].astype(float)
         u = solve_quadratic(self.G, w, q, lam1, lam2, side, tol)
         move, self.steps = u - w, self.steps + 1
-        size = lambda w: lam1 * float(np.abs(w).sum()) + float((lam2 * w) @ w) / 2
+        size = lambda w: float(lam1 @ np.abs(w)) + float((lam2 * w) @ w) / 2
         fall = size(u) - size(w) - float(q @ move)
         share = 1.0
         for _ in range(HALVINGS):
