@@ -18,7 +18,7 @@ from ..estimators.scaled import ScaledModel
 from ..problems.signs import as_signs
 from ..problems.sparse_bounds import as_factors
 from .folds import FoldSelection
-from .select import refuse_gram
+from .select import feature_factors, refuse_gram
 
 FITTED = {"ranksvm": RankSVM, "rankrls": RankRLS}
 
@@ -174,6 +174,10 @@ def chosen_model(selection, about=()):
         model = FITTED[settings["method"]](**options)
         if settings["method"] == "ranksvm":
             model.set_params(graph=settings["graph"], loss=settings["loss"] or "hinge")
+            factors = feature_factors(selection.data, settings["penalty_factor"])
+            given = dict(penalty=settings["penalty"], l1_ratio=settings["l1_ratio"])
+            given |= dict(penalty_factor=factors)
+            model.set_params(**{name: each for name, each in given.items() if each is not None})
         by_query = selection.data.qid is not None
         model._keep_fit(fitted_attributes(solution) | dict(by_query_=by_query))
     model.n_features_in_ = selection.centre.size

@@ -23,7 +23,7 @@ from ..selection.search import (
     choose_from_table,
     value_by_other_folds,
 )
-from .select import CERTIFIED, check_method, kernels_to_try
+from .select import certified, check_method, feature_factors, kernels_to_try, used_features
 
 FOLDS = 5
 
@@ -135,6 +135,7 @@ class FoldSelection:
             standardized=settings["standardize"],
             method=settings["method"],
             loss=settings["loss"],
+            penalty=settings["penalty"],
             kernel=dict(name=kernel.name) | numbers,
             candidates=[dict(gamma=g, minimum=v) for g, v in zip(model.gammas_, minima)],
             curve=dict(
@@ -148,10 +149,11 @@ class FoldSelection:
                 rule=settings["rule"] if has_paths else None,
                 standard_error=float(model.standard_error_) if has_paths else None,
                 gamma=numbers.get("gamma"),
+                features=used_features(model.solution_),
             ),
             disagreement=self.disagreement,
             concordance=concordance,
-            certificate={name: float(getattr(model.certificate_, name)) for name in CERTIFIED},
+            certificate=certified(model.certificate_),
             solver=model.solver_,
             seconds=dict(all=self.seconds),
             notes=self.notes,
@@ -227,6 +229,9 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     degree=None,
     coef0=None,
     loss=None,
+    penalty=None,
+    l1_ratio=None,
+    penalty_factor=None,
     rule="widest",
     standardize=True,
     seed=0,
@@ -247,7 +252,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
         than five groups, each group is a fold.
     method : {"ranksvm", "rankrls"}, default "ranksvm"
         Uses :class:`rankbook.RankSVMCV` or :class:`rankbook.RankRLSCV`.
-    kernel, gamma, degree, coef0, loss, rule, standardize, solver
+    kernel, gamma, degree, coef0, loss, penalty, l1_ratio, penalty_factor, rule, standardize, solver
         As in :func:`rankbook.app.select.select_model`. Rule and solver apply to "ranksvm" only.
         Items are standardized by all items in training preferences.
     seed : int, default 0
@@ -264,7 +269,7 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
         For a wrong argument, before any computation, or if a fold would have no preference.
     """
     start, by = perf_counter(), as_choice("fold_by", fold_by, BY)
-    check_method(method, data, "full", loss)
+    check_method(method, data, "full", loss, penalty)
     options = kernels_to_try(kernel, gamma, degree, coef0)[0] | dict(gamma=gamma)
     parts, _, centre, factor = prepare(data, standardize=standardize, sparse=kernel == "linear")
     rows, X, _, _, prefs = parts["train"]
@@ -276,6 +281,8 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     options |= dict(cv=cv, fold_by=by, random_state=seed)
     if method == "ranksvm":
         how = dict(loss=loss or "hinge", rule=rule, solver=solver, progress=progress)
+        how |= dict(penalty=penalty or "l2", penalty_factor=feature_factors(data, penalty_factor))
+        how |= {} if l1_ratio is None else dict(l1_ratio=l1_ratio)
         model = RankSVMCV(**options, **how)
     else:
         for name, value, accepted in (("rule", rule, "widest"), ("solver", solver, "auto")):
@@ -296,6 +303,6 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
         test = parts["test"]
         wrong["test"] = float(disagreement(test.prefs, model.predict(test.X)))
     settings = dict(method=method, fold_by=fold_by, groups=None if ids is None else len(ids))
-    settings |= dict(loss=loss, seed=seed, standardize=standardize, rule=rule)
+    settings |= dict(penalty=penalty, loss=loss, seed=seed, standardize=standardize, rule=rule)
     seconds = perf_counter() - start
     return FoldSelection(data, model, sizes, wrong, settings, seconds, centre, factor)

@@ -7,19 +7,22 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import unsaid
 from ..base.status import Status
-from ..base.validation import as_matrix, as_positive, as_vector, unknown_name
+from ..base.validation import as_choice, as_matrix, as_positive, as_vector, unknown_name
 from ..data.blocks import Blocks, CheckedBlock
 from ..data.split import PreferredItems, prepare
 from ..data.table import PARTS
+from ..estimators.ranksvm import WIDE_RATIO
 from ..kernels.kernel import Kernel
 from ..metrics.pairs import auc, disagreement
 from ..metrics.probabilities import brier_score, log_loss
 from ..metrics.queries import by_query, find_metric
 from ..paths.exact import RegularizationPath
 from ..problems.certificate import Solution
+from ..problems.losses import PENALTIES
 from ..problems.rankrls import RankRLSProblem
 from ..problems.ranksvm import RankSVMProblem, as_loss
 from ..problems.rayleigh import RayleighProblem
+from ..problems.sparse_bounds import as_factors, sparse_penalty, usual_lam_max
 from ..registry.plugins import get_solver, of_one_lambda
 from ..registry.solve import solve
 from ..registry.solver import auto_options
@@ -34,11 +37,17 @@ CERTIFIED = ("lam", "primal", "dual", "gap", "relative_gap", "radius", "norm")
 CERTIFIED += ("box_violation", "complementarity_violation")
 
 
+def certified(certificate):
+    """Return the numbers of a certificate as a dict; an infinite radius is None."""
+    numbers = {name: float(getattr(certificate, name)) for name in CERTIFIED}
+    return {name: each if np.isfinite(each) else None for name, each in numbers.items()}
+
+
 METHODS, RULES = ("ranksvm", "rankrls", "rayleigh"), ("widest", "largest", "one_se")
 COMPONENTS = 100
 
 
-def check_method(method, data, graph, loss=None):
+def check_method(method, data, graph, loss=None, penalty=None):
     """Refuse an unknown method, or one that cannot learn from the data.
 
     Parameters
@@ -46,21 +55,23 @@ def check_method(method, data, graph, loss=None):
     method : {"ranksvm", "rankrls", "rayleigh"}
     data : Dataset or PreferredItems
     graph : {"full", "star"}
-    loss : str or None
+    loss, penalty : str or None
 
     Raises
     ------
     ValueError
         If "rayleigh" gets preferences, queries, other than two levels of y, or a star graph; if
-        there are preferences and the graph is a star; or if the loss is unknown, or the method is
-        not "ranksvm".
+        there are preferences and the graph is a star; or if the loss is unknown, or the method of
+        a loss or a penalty is not "ranksvm".
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    if method != "ranksvm" and loss is not None:
-        raise ArgumentError(
-            f"loss is {loss!r} and method is {method!r}", "loss only with method='ranksvm'"
-        )
+    for name, value in dict(loss=loss, penalty=penalty).items():
+        if method != "ranksvm" and value is not None:
+            raise ArgumentError(
+                f"{name} is {value!r} and method is {method!r}",
+                f"{name} only with method='ranksvm'",
+            )
     as_loss(loss or "hinge")
     if isinstance(data, PreferredItems):
         if graph != "full":
@@ -83,7 +94,35 @@ def check_method(method, data, graph, loss=None):
             raise ArgumentError(f"method is 'rayleigh' and {came}", accepted)
 
 
-def make_problem(method, part, graph, kernel, loss=None):
+def penalty_of(data, kernel, loss, penalty=None, l1_ratio=None, penalty_factor=None):  # noqa: PLR0913
+    """Return the penalty of a ranking SVM, with the factors of the features of a data set.
+
+    Parameters
+    ----------
+    data : Dataset or PreferredItems
+    kernel : dict
+        Arguments of the kernel.
+    loss : str or None
+    penalty, l1_ratio, penalty_factor
+        As in :class:`rankbook.RankSVM`; None means the default.
+
+    Returns
+    -------
+    str or ElasticNet
+    """
+    penalty = "l2" if penalty is None else as_choice("penalty", penalty, tuple(PENALTIES))
+    share = 0.5 if l1_ratio is None else l1_ratio
+    factors = feature_factors(data, penalty_factor)
+    return sparse_penalty(penalty, share, factors, Kernel(**kernel), as_loss(loss or "hinge"))
+
+
+def feature_factors(data, penalty_factor):
+    """Return the penalty factors (d,) of the features of a data set by name, or None."""
+    names = data.feature_names if data.encoding is None else data.encoding.names
+    return as_factors(penalty_factor, len(names), names)
+
+
+def make_problem(method, part, graph, kernel, loss=None, penalty="l2"):  # noqa: PLR0913
     """Make the problem of a method on a training part.
 
     Parameters
@@ -95,13 +134,16 @@ def make_problem(method, part, graph, kernel, loss=None):
         Arguments of the kernel.
     loss : str, optional
         Loss of "ranksvm"; the hinge by default.
+    penalty : str or ElasticNet, default "l2"
+        Penalty of "ranksvm".
 
     Returns
     -------
     RankSVMProblem, RankRLSProblem or RayleighProblem
     """
     if method == "ranksvm":
-        return RankSVMProblem(part.X, part.prefs, Kernel(**kernel), loss=loss or "hinge")
+        how = dict(loss=loss or "hinge", penalty=penalty)
+        return RankSVMProblem(part.X, part.prefs, Kernel(**kernel), **how)
     if method == "rankrls" and graph == "full" and part.y is not None:
         return RankRLSProblem(part.X, part.y, part.qid, kernel=Kernel(**kernel))
     if method == "rankrls":
@@ -131,6 +173,21 @@ def refuse_gram(kernel):
             "kernel is 'precomputed', and the items of the data are features",
             "'linear', 'poly' or 'rbf'",
         )
+
+
+def wide_end(problem):
+    """Return where the path of a sparse penalty ends with more features than items, else None."""
+    n, d = problem.X.shape
+    if not (problem.penalty.coef_is_weights and problem.loss.is_smooth and d > n):
+        return None
+    return WIDE_RATIO * usual_lam_max(problem) or None
+
+
+def used_features(solution):
+    """Return the number of features with a weight, None without a sparse penalty."""
+    penalty = getattr(solution.problem, "penalty", None)
+    is_sparse = getattr(penalty, "coef_is_weights", False)
+    return int(np.count_nonzero(solution.weights)) if is_sparse else None
 
 
 def kernels_to_try(kernel="rbf", gamma=None, degree=None, coef0=None):
@@ -271,10 +328,10 @@ class ModelSelection:
     def summary(self):
         """Return all facts as a dict of plain Python values, ready for JSON.
 
-        The keys are data, split, method, loss, preferences, kernel, candidates, path, curve,
-        chosen, disagreement, concordance (for survival times), auc, validation, test, certificate,
-        solver, seconds and notes. An infinite end of an interval of lambda is None, and so are
-        values of a missing test part.
+        The keys are data, split, method, loss, penalty, preferences, kernel, candidates, path,
+        curve, chosen, disagreement, concordance (for survival times), auc, validation, test,
+        certificate, solver, seconds and notes. An infinite end of an interval of lambda is None,
+        and so are values of a missing test part.
         """
         best, settings, parts, data = self.best, self.settings, self.parts, self.data
         path, curve, certificate = best.path, best.curve, self.solution.certificate
@@ -312,6 +369,7 @@ class ModelSelection:
             ),
             method=settings["method"],
             loss=settings["loss"],
+            penalty=settings["penalty"],
             preferences=dict(graph=settings["graph"])
             | {name: len(part.prefs) for name, part in parts.items()},
             kernel=dict(name=kernel.name) | parameters,
@@ -337,12 +395,13 @@ class ModelSelection:
                 rule=settings["rule"],
                 standard_error=settings["error"],
                 gamma=best.gamma,
+                features=used_features(self.solution),
             ),
             disagreement=self.disagreement,
             concordance={k: 1 - v for k, v in self.disagreement.items()} if survival else None,
             auc=self.auc,
             **{name: self.measured.get(name) for name in PARTS[1:]},
-            certificate={name: float(getattr(certificate, name)) for name in CERTIFIED},
+            certificate=certified(certificate),
             solver=path.solver,
             seconds=best.seconds,
             notes=self.notes,
@@ -401,6 +460,9 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     degree=None,
     coef0=None,
     loss=None,
+    penalty=None,
+    l1_ratio=None,
+    penalty_factor=None,
     graph="full",
     lam_min=None,
     lam_max=None,
@@ -428,6 +490,9 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         chosen, then the smallest gamma, by the rule of :mod:`rankbook.selection.search`.
     loss : str, optional
         Loss of "ranksvm", as in :class:`rankbook.RankSVM`; the hinge by default.
+    penalty, l1_ratio, penalty_factor : optional
+        As in :class:`rankbook.RankSVM`. With more features than items, the path of a sparse penalty
+        ends where that of :class:`rankbook.RankSVMCV` does.
     graph : {"full", "star"}, default "full"
         Graph of the training preferences; "rayleigh" requires "full".
     lam_min, lam_max : float > 0, optional
@@ -479,7 +544,10 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
         )
     if auto_options(solver) is None:
         get_solver(solver, **options)  # refuse a wrong name or option before any computation
-    check_method(method, data, graph, loss)
+    check_method(method, data, graph, loss, penalty)
+    named = penalty
+    if method == "ranksvm":
+        penalty = penalty_of(data, kernels[0], loss, penalty, l1_ratio, penalty_factor)
     sparse = kernel == "linear" and method != "rayleigh"
     parts, how, centre, factor = prepare(data, graph, standardize, seed, parts, sparse)
     train, validation = parts["train"], parts["validation"]
@@ -488,8 +556,9 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     follow, items = dict(progress=progress, **options), (validation.X, validation.prefs)
     tried, how_judged = [], dict(metric=metric, y=validation.y, qid=validation.qid)
     for each in kernels:
-        problem = make_problem(method, train, graph, each, loss)
-        found = evaluate_path(problem, *items, solver, low, how_judged, extend=True, **follow)
+        problem = make_problem(method, train, graph, each, loss, penalty)
+        end = wide_end(problem) if low is None and method == "ranksvm" else low
+        found = evaluate_path(problem, *items, solver, end, how_judged, extend=True, **follow)
         has_gamma = "gamma" in PARAMETERS.get(problem.kernel.name, ())
         gamma = (each["gamma"] or 1.0 / train.X.shape[1]) if has_gamma else None
         tried.append(replace(found, curve=restrict(found.curve, low, high), gamma=gamma))
@@ -517,6 +586,7 @@ def select_model(  # noqa: PLR0913 -- an option of the command each
     ]
     settings = dict(method=method, loss=loss, how=how, seed=seed, standardize=standardize)
     settings |= dict(graph=graph, rule=rule, metric=metric, error=error if judge else None)
+    settings |= dict(penalty=named, l1_ratio=l1_ratio, penalty_factor=penalty_factor)
     solution = best.path.solution(lam)
     if method == "ranksvm" and not solution.certificate.is_optimal(1e-6):  # a path within 1e-3
         one = solver if auto_options(solver) is not None else get_solver(solver, **options)

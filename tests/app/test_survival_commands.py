@@ -264,7 +264,7 @@ def test_help_says_the_direction_and_where_more_is():
     words = {name: " ".join(done(name, "--help").split()) for name in ("evaluate", "predict")}
     assert all("a longer survival" in text for text in words.values())
     assert "rb.metrics" in words["evaluate"]
-    assert "For an L1 penalty or monotonicity constraints" in " ".join(
+    assert "For monotonicity constraints, use rankbook fit" in " ".join(
         done("select", "--help").split()
     )
 

@@ -18,10 +18,10 @@ from .reading import (
     asked_preferences,
     check_place,
     open_file_blocks,
-    parse_factors,
     parse_gammas,
     parse_names,
     parse_signs,
+    penalty_options,
     preferences_between,
     refuse_beside,
     require_cox,
@@ -88,23 +88,12 @@ C = opt.option(
     "-c",
     "--c",
 )
-Penalty = opt.option(
-    str, "Penalty: l2 (default), l1 or elastic-net (linear kernel).", values="l1 l2 elastic-net"
-)
 Signs = opt.option(
     list[str],
     "Monotonicity constraint for a linear kernel. NAME=+1: the score never decreases when the"
     " feature increases. NAME=-1: the score never increases. Can be repeated.",
     "--sign",
     metavar="NAME=SIGN",
-)
-PenaltyFactors = opt.option(
-    list[str],
-    "Factor of the penalty of a feature, for --penalty l1 and elastic-net (default: 1). NAME=0"
-    " does not penalize NAME, such as the age of patients beside thousands of genes. Can be"
-    " repeated.",
-    "--penalty-factor",
-    metavar="NAME=FACTOR",
 )
 QueryWeight = opt.option(
     str,
@@ -171,9 +160,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     c: C = None,
     kernel: FitKernel,
     loss: opt.Loss = None,
-    penalty: Penalty = None,
+    sparse: opt.SparseOptions,
     sign: Signs = None,
-    penalty_factor: PenaltyFactors = None,
     graph: opt.Graph = None,
     query_weight: QueryWeight = None,
     tied_events: opt.TiedEvents = None,
@@ -202,7 +190,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             f"--report is {str(report_file)!r} and DATA is several files", "one file as DATA"
         )
     asked = asked_preferences(data, preferences, **vars(records), loss=loss, name=roles.name)
-    options = vars(kernel) | dict(loss=loss, penalty=penalty, graph=graph)
+    options = vars(kernel) | dict(loss=loss, graph=graph) | penalty_options(sparse)
     options |= dict(query_weight=query_weight, solver=solver)
     names = [Path(each).name for each in data]
     names = names if len(names) <= 3 else [*names[:3], "..."]
@@ -253,7 +241,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         if robust and not coefficients:
             raise ArgumentError("robust is True", "--coefficients with it")
         likely = loss in ("plackett-luce", "logistic") and kernel.kernel == "linear"
-        if coefficients and not (likely and penalty in (None, "l2") and not sign):
+        if coefficients and not (likely and sparse.penalty in (None, "l2") and not sign):
             raise ArgumentError(
                 "coefficients is True",
                 "--kernel linear and --loss plackett-luce or logistic with it, without --sign",
@@ -270,7 +258,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             queries = lambda block: 1 if block.qid is None else len(set(block.qid.tolist()))
             lam = lam_of_c(c, blocks.reduce(queries, blocks.items))
         options |= dict(lam=lam, gamma=parse_gammas(kernel.gamma, one=True))
-        options |= dict(signs=parse_signs(sign), penalty_factor=parse_factors(penalty_factor))
+        options |= dict(signs=parse_signs(sign))
         if files is not None:
             options |= dict(kernel="linear", solver="newton")
         if method == "ranksvm":

@@ -230,6 +230,29 @@ class RecordOptions:
 
 
 @dataclass
+class SparseOptions:
+    """The penalty of a ranking SVM."""
+
+    penalty: option(
+        str,
+        "Penalty: l2 (default), l1 or elastic-net, which use few features (--kernel linear).",
+        values="l1 l2 elastic-net",
+    ) = None
+    l1_ratio: option(
+        float,
+        "Share of the L1 norm in --penalty elastic-net, above 0 and at most 1 (default: 0.5).",
+    ) = None
+    penalty_factor: option(
+        list[str],
+        "Factor of the penalty of a feature, for --penalty l1 and elastic-net (default: 1). NAME=0"
+        " does not penalize NAME, such as the age of patients beside thousands of genes. Can be"
+        " repeated.",
+        "--penalty-factor",
+        metavar="NAME=FACTOR",
+    ) = None
+
+
+@dataclass
 class KernelOptions:
     """The kernel and its parameters."""
 

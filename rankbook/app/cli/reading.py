@@ -459,6 +459,13 @@ def parse_factors(texts):
     return factors or None
 
 
+def penalty_options(sparse):
+    """Read the :class:`rankbook.app.cli.options.SparseOptions` as options of an estimator."""
+    if sparse.l1_ratio is not None and sparse.penalty != "elastic-net":
+        raise ArgumentError(f"l1_ratio is {sparse.l1_ratio!r}", "--penalty elastic-net with it")
+    return vars(sparse) | dict(penalty_factor=parse_factors(sparse.penalty_factor))
+
+
 def parse_options(texts, name):
     """Read options of a solver from texts key=value; values are JSON or plain text.
 

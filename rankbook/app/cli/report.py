@@ -79,7 +79,7 @@ def report(facts):
     ]
     scaled = "standardized on train" if split["standardized"] else "as they are"
     numbers = [f"{name} {value:.6g}" for name, value in kernel.items() if name != "name"]
-    loss = "" if facts["loss"] is None else f"; {facts['loss']} loss"
+    loss = "".join(f"; {facts[key]} {key}" for key in ("loss", "penalty") if facts[key])
     rows = [
         ("data", f"{data['name']}: {', '.join(sizes)}"),
         ("split", f"{', '.join(parts)}; {split['how']}; features {scaled}"),
@@ -98,6 +98,7 @@ def report(facts):
     gamma, rule = facts["chosen"]["gamma"], facts["chosen"]["rule"]
     how = RULE_WORDS[rule].format(facts["chosen"]["standard_error"])
     chosen += f" ({how})" if gamma is None else f", gamma {gamma:.6g} ({how})"
+    chosen += features_used(facts)
     rows += [("path", path_line(facts)), *best, ("chosen", chosen)]
     area = facts["auc"]
     text = ", ".join(f"{value:.6f} {name}" for name, value in facts["disagreement"].items())
@@ -130,6 +131,12 @@ def report(facts):
     return [f"{label:13}{text}" for label, text in rows]
 
 
+def features_used(facts):
+    """Format the number of features of a model with a sparse penalty."""
+    used = facts["chosen"]["features"]
+    return "" if used is None else f"; {used} of {count(facts['data']['features'], 'feature')} used"
+
+
 def fold_report(facts):
     """Format a choice by folds as lines of text.
 
@@ -150,7 +157,7 @@ def fold_report(facts):
         by = f"group, of {folds['groups']} groups of {'preferences' if by == 'pair' else 'items'}"
     scaled = "standardized" if facts["standardized"] else "as they are"
     numbers = [f"{name} {value:.6g}" for name, value in kernel.items() if name != "name"]
-    loss = "" if facts["loss"] is None else f"; {facts['loss']} loss"
+    loss = "".join(f"; {facts[key]} {key}" for key in ("loss", "penalty") if facts[key])
     given = [name for name in SIZES if data.get(name) is not None]
     sizes = ", ".join(count(data[name], name[:-1]) for name in given)
     rows = [
@@ -176,7 +183,7 @@ def fold_report(facts):
         text = f"{curve['minimum']:.6f} of the preferences left out in the wrong order, at lambda "
         best, said = [("minimum", f"{text}{ends} of a grid")], f"lambda {chosen['lam']:.6g}"
         how = "the largest of these"
-    rows += [*best, ("chosen", f"{said}{gamma} ({how})")]
+    rows += [*best, ("chosen", f"{said}{gamma} ({how}){features_used(facts)}")]
     text = f"{wrong['held_out']:.6f} held out, the smallest mean over folds"
     if chosen["standard_error"] is not None:
         text += f" (standard error {chosen['standard_error']:.6f})"

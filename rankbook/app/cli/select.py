@@ -19,23 +19,27 @@ from .reading import (
     parse_gammas,
     parse_names,
     parse_options,
+    penalty_options,
     require_cox,
     save_picture,
     spoken_warnings,
 )
 from .report import count, fold_report, note, report, say, shows_bars
 
+SPARSE = "loss", "penalty", "l1_ratio", "penalty_factor"
 
-def _foretell(prepared, options):
+
+def _foretell(data, prepared, options):
     """Print the predicted time and memory of the paths, one for each gamma, to stderr."""
-    from rankbook.app.select import kernels_to_try, make_problem
+    from rankbook.app.select import kernels_to_try, make_problem, penalty_of
     from rankbook.base.validation import as_positive
     from rankbook.registry.choice import compare_solvers
     from rankbook.registry.solver import auto_options
 
     names = ("kernel", "gamma", "degree", "coef0")
     kernels = kernels_to_try(**{name: options[name] for name in names})
-    problem = make_problem("ranksvm", prepared, "full", kernels[0], options["loss"])
+    penalty = penalty_of(data, kernels[0], *(options[name] for name in SPARSE))
+    problem = make_problem("ranksvm", prepared, "full", kernels[0], options["loss"], penalty)
     lam = None if options["lam_min"] is None else as_positive("lam_min", options["lam_min"])
     typer.echo(f"{count(len(kernels), 'path')} of {problem!r}, each expected to take", err=True)
     auto = auto_options(options["solver"]) or {}
@@ -126,6 +130,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     method: Method = "ranksvm",
     kernel: Kernels,
     loss: opt.Loss = None,
+    sparse: opt.SparseOptions,
     tied_events: opt.TiedEvents = None,
     graph: opt.Graph = "full",
     lam_min: opt.LamMin = None,
@@ -147,8 +152,9 @@ def select(  # noqa: PLR0913 -- an option of the command each
     The command searches the whole range of lambda for the value that ranks the validation set best.
     It splits DATA at random into training, validation and test sets, unless you pass files. For
     preferences and survival times without a validation file, it uses five-fold cross-validation.
-    The duality gap bounds the distance of the chosen solution from the optimum. For an L1 penalty
-    or monotonicity constraints, use rankbook fit.
+    The duality gap bounds the distance of the chosen solution from the optimum. To choose few of
+    many features, add --penalty l1 --kernel linear --loss logistic (or plackett-luce) --rule
+    one_se. For monotonicity constraints, use rankbook fit.
     """
     options = vars(kernel) | dict(method=method, loss=loss, rule=rule)
     options |= dict(standardize=standardize, seed=seed)
@@ -161,7 +167,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
         check_report(report_file, data, output, plot, preferences, *files.values())
         of_solver = parse_options(solver_option, "--solver-option")
         options |= dict(solver=(solver, of_solver) if of_solver else solver)
-        options |= dict(gamma=parse_gammas(kernel.gamma))
+        options |= dict(gamma=parse_gammas(kernel.gamma)) | penalty_options(sparse)
         asked = asked_preferences([data], preferences, **vars(records), loss=loss, name=roles.name)
         compares = asked is not None or roles.time is not None
         by_folds = compares and validation is None
@@ -196,13 +202,13 @@ def select(  # noqa: PLR0913 -- an option of the command each
             require_cox("tied_events", tied_events, roles.time, loss)
             both = {part: with_ties(each, tied_events) for part, each in found.prefs.items()}
             found = replace(found, prefs=both)
-        check_method(method, found, graph, loss)
+        check_method(method, found, graph, loss, sparse.penalty)
         options |= dict(progress=shows_bars())
         before, parts = WAITING.seconds, PARTS if validation is None or test else PARTS[:2]
         ends = dict(lam_min=lam_min, lam_max=lam_max)
         if verbose and method == "ranksvm":
             how = standardize, seed, parts, kernel.kernel == "linear"
-            _foretell(prepare(found, graph, *how)[0]["train"], options | ends)
+            _foretell(found, prepare(found, graph, *how)[0]["train"], options | ends)
         elif verbose:
             typer.echo(f"{method}: one decomposition, nothing is predicted", err=True)
         if by_folds:

@@ -5,8 +5,8 @@ import re
 from ...base.errors import ArgumentError
 
 OPTIONS = (
-    "entry event graph kernel lam loss method penalty penalty_factor qid query_weight solver ties"
-    " time weight"
+    "entry event graph kernel l1_ratio lam loss method penalty penalty_factor qid query_weight"
+    " solver ties time weight"
 )
 OPTIONS = {name: "--" + name.replace("_", "-") for name in OPTIONS.split()}
 RENAMED = dict(groups="--group-split", random_state="--seed", n_resamples="--resamples")
