@@ -333,6 +333,12 @@ def require_target(y, accepted):
         raise ArgumentError("requires y to be passed, but the target y is None", accepted)
 
 
+FOR_MEMORY = (
+    "Sparse penalties need items in memory, as float32 or CSR if they are large, because a path "
+    "would read the blocks hundreds of times."
+)
+
+
 def refuse_blocks(X, advice=BLOCKS_GO):
     """Raise an error if X is blocks, with a list of the methods that accept them."""
     if isinstance(X, BlocksLike):
@@ -390,6 +396,7 @@ def open_blocks(model: Any, X: Any, given: dict[str, Any], **options: Any) -> It
                 raise ArgumentError(
                     f"{name} is {value!r} and X holds blocks",
                     f"{' or '.join(map(repr, wanted))} with blocks",
+                    FOR_MEMORY if name == "penalty" else "",
                 )
         yield blocks
     except BaseException:  # including an interrupt

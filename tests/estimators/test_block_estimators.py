@@ -117,7 +117,11 @@ def test_sparse_blocks(data):
     ("model", "given", "words"),
     [
         (rb.RankSVM(), {}, "kernel is 'rbf' and X holds blocks. Pass 'linear'"),
-        (rb.RankSVM(kernel="linear", penalty="l1"), {}, "penalty is 'l1' and X holds blocks"),
+        (
+            rb.RankSVM(kernel="linear", penalty="l1"),
+            {},
+            "penalty is 'l1' and X holds blocks. Pass 'l2' with blocks. Sparse penalties need",
+        ),
         (rb.RankSVM(kernel="linear", graph="star"), {}, "graph is 'star' and X holds blocks"),
         (rb.RankSVM(kernel="linear", query_weight=[1.0]), {}, r"query_weight is \[1.0\] and X hol"),
         (rb.RankRLS(kernel="linear", query_weight=[1.0]), {}, r"query_weight is \[1.0\] and X hol"),
