@@ -22,6 +22,7 @@ APPENDICES = {
     "ralaivola2009_experiment",
     "ralaivola2009_rivals",
     "zapien2009_claims",
+    "zapien2009_sentences",
 }  # of chapters on papers
 PAPERS = [p for p in sorted((ROOT / "nbs/papers").glob("*.ipynb")) if p.stem not in APPENDICES]
 OTHERS = [ROOT / "nbs/metrics/compare.ipynb", ROOT / "nbs/problems/certificate.ipynb"]
