@@ -158,7 +158,7 @@ def make_zapien2009_classes(facts):
 
 def make_tsivtsivadze(facts):
     """Run every trial of every method, and write the table."""
-    names, rows = shared("tsivtsivadze"), []
+    names, rows = shared("tsivtsivadze_experiment"), []
     for data, (_, extras) in names["ITEMS"].items():
         for trial in names["TRIALS"]:
             rows += [

@@ -122,7 +122,7 @@ def test_the_times_of_one_solution_are_in_step_with_the_code(tool):
 
 @pytest.fixture(scope="module")
 def sparse_names(tool):
-    return tool.shared("tsivtsivadze")
+    return tool.shared("tsivtsivadze_experiment")
 
 
 @pytest.fixture(scope="module")

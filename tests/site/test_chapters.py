@@ -21,6 +21,7 @@ APPENDICES = {
     "bagnell_claims",
     "ralaivola2009_experiment",
     "ralaivola2009_rivals",
+    "tsivtsivadze_experiment",
     "zapien2009_claims",
     "zapien2009_sentences",
 }  # of chapters on papers
