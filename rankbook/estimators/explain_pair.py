@@ -146,7 +146,7 @@ class Asked:
 
     @property
     def feature_names(self):
-        return self.names or tuple(f"feature {j}" for j in range(self.items[0].size))
+        return self.names or tuple(f"x{j}" for j in range(self.items[0].size))
 
     def require(self, by):
         """Raise an error for several scores of an item, other features, or a wrong `by`."""

@@ -147,7 +147,8 @@ def to_json(
         each raw feature, and "offset". The score is the offset plus the sum of weights times
         features. Weights and offset include the scaling. For a search engine, the scaling becomes
         normalizers of its features, which must have the names of the model's features. Features
-        without names are called x0, x1 and so on.
+        of a model that was fitted to an array have no names and are called x0, x1 and so on by
+        column. Fit a data frame to give them names.
 
     Raises
     ------

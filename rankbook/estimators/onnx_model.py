@@ -1,5 +1,6 @@
 """Linear and kernel models in the format ONNX, for scoring by other runtimes."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -18,28 +19,30 @@ OPSET = 13  # version of the operators, which every runtime since 2021 has
 
 
 def scaled_ranker(model):
-    """The ranker in a pipeline, search or model of the command line, and its scaling.
+    """The ranker in a pipeline, search or model of the command line, and its scaling and names.
 
-    The scaling is a list of factors and shifts (d,), in order.
+    The scaling is a list of factors and shifts (d,), in order; the names of raw features may be
+    None.
     """
     model = getattr(model, "best_estimator_", model)
     if isinstance(model, Pipeline):
-        ranker, scaling = scaled_ranker(model[-1])
-        d = model.n_features_in_
-        return ranker, [affine(step, d) for _, step in model.steps[:-1]] + scaling
+        ranker, scaling, names = scaled_ranker(model[-1])
+        steps = [affine(step, model.n_features_in_) for _, step in model.steps[:-1]]
+        return ranker, steps + scaling, getattr(model, "feature_names_in_", names)
     if isinstance(model, ScaledModel):
         if model.encoding is not None:
             raise ArgumentError(
                 "model encodes text or gaps of a table", "a model of numbers without gaps"
             )
-        ranker, scaling = scaled_ranker(model.model)
-        return ranker, [(model.factor, -model.factor * model.centre), *scaling]
+        ranker, scaling, names = scaled_ranker(model.model)
+        scaling = [(model.factor, -model.factor * model.centre), *scaling]
+        return ranker, scaling, model.columns or names
     if not isinstance(model, Ranker):
         raise ArgumentError(
             f"model is {a_type(model)}", "a ranker, or a pipeline or search that ends in one"
         )
     check_is_fitted(model)
-    return model, []
+    return model, [], getattr(model, "feature_names_in_", None)
 
 
 class Graph:
@@ -101,6 +104,7 @@ def to_onnx(model: Any) -> bytes:
     bytes
         A file with the input "X" (n, d) and the output "scores" (n, 1) or (n, k), both of doubles.
         Scores equal ``predict`` up to rounding; scores of an exact kernel may differ by a constant.
+        The metadata "features" is a JSON list of the names of the columns of X, if they have names.
 
     Raises
     ------
@@ -115,7 +119,7 @@ def to_onnx(model: Any) -> bytes:
     >>> model = rb.RankSVM(kernel="linear").fit([[0.0], [1.0], [3.0]], [0, 1, 2])
     >>> file = rb.to_onnx(model)  # doctest: +SKIP
     """
-    ranker, scaling = scaled_ranker(model)
+    ranker, scaling, names = scaled_ranker(model)
     onnx = import_extra("onnx", "onnx", "to_onnx")
     graph, function, x = Graph(onnx.helper, onnx.numpy_helper), ranker.function_, "X"
     for factor, shift in scaling:
@@ -144,5 +148,8 @@ def to_onnx(model: Any) -> bytes:
     made = onnx.helper.make_graph(graph.nodes, "rankbook", *ends, graph.constants)
     opset = [onnx.helper.make_opsetid("", OPSET)]
     file = onnx.helper.make_model(made, opset_imports=opset, producer_name="rankbook", ir_version=8)
+    if names is not None:
+        text = json.dumps([str(name) for name in names], ensure_ascii=False)
+        onnx.helper.set_model_props(file, dict(features=text))
     onnx.checker.check_model(file)
     return file.SerializeToString()

@@ -161,7 +161,7 @@ def test_features_are_reset_one_after_the_other(name):
     a, b = new[2], new[5].copy()
     found = rb.explain_pair(model, a, b)
     expected = reset_by_hand(model.predict, a, b)
-    assert found.by == "features" and found.names[:D] == tuple(f"feature {j}" for j in range(D))
+    assert found.by == "features" and found.names[:D] == tuple(f"x{j}" for j in range(D))
     assert np.allclose(found.contributions[:D], expected, rtol=1e-8, atol=1e-9)
     assert math.fsum(found.contributions) == pytest.approx(np.subtract(*model.predict([a, b])))
     if name != "linear":

@@ -5,6 +5,7 @@ import textwrap
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from . import options as opt
 from .predict_evaluate import name_argument
 from .reading import (
     check_file,
+    check_place,
     check_table,
     parse_names,
     parse_options,
@@ -207,35 +209,47 @@ def info(file: FileName, coefficients: Coefficients = False, as_json: AsJson = F
 Format = opt.option(
     str,
     "plain: names, weights and offset. elasticsearch: the body for _createmodel of the plugin for"
-    " learning to rank of Elasticsearch or OpenSearch. solr: a file for Solr's model store.",
-    values="plain elasticsearch solr",
+    " learning to rank of Elasticsearch or OpenSearch. solr: a file for Solr's model store. onnx: a"
+    " linear or kernel model for runtimes of ONNX (needs rankbook[onnx]).",
+    values="plain elasticsearch solr onnx",
 )
-ModelName = opt.option(str, "Name of the model in a search engine.", metavar="NAME")
-JsonFile = opt.option(
-    str, "File to write, instead of standard output.", "-o", "--output", metavar="FILE"
+ModelName = opt.option(
+    str, "Name of the model in a search engine (default: rankbook).", metavar="NAME"
 )
+Exported = opt.option(Path, "File to write, or - for JSON on standard output.", "-o", "--output")
 
 
 def export(
-    file: Annotated[str, typer.Argument(metavar="MODEL", help="Saved linear model.")],
+    file: Annotated[str, typer.Argument(metavar="MODEL", help="Saved model.")],
     format: Format = "plain",
-    name: ModelName = "rankbook",
-    output: JsonFile = None,
+    name: ModelName = None,
+    output: Exported = Path("-"),
 ):
-    """Write a linear model as JSON for another program.
+    """Write a model for another program: a linear one as JSON, or ONNX.
 
-    The program may be a search engine. The names of its features must equal the names in the model.
-    The scaling of features is part of the result. rb.to_json in Python does the same.
+    The names of features in a search engine must equal the names in the model. The scaling of
+    features is part of the result. rb.to_json and rb.to_onnx in Python do the same.
     """
+    from rankbook.base.files import write_whole
+    from rankbook.base.limits import import_extra
     from rankbook.estimators.linear_json import to_json
+    from rankbook.estimators.onnx_model import to_onnx
     from rankbook.estimators.saving import load
 
+    is_text = format != "onnx"
+    if not is_text or str(output) != "-":
+        check_place("--output", output, file)
+    if not is_text:
+        import_extra("onnx", "onnx", "--format onnx")
+        if name is not None:
+            raise ArgumentError(f"name is {name!r} beside --format onnx", "Omit name.")
     with name_argument("MODEL", file):
-        text = to_json(load(file), format, name)
-    if output is None:
-        return say(text)
-    with open(output, "w", encoding="utf-8") as out:
-        out.write(text + "\n")
+        name = "rankbook" if name is None else name
+        content = to_json(load(file), format, name) if is_text else to_onnx(load(file))
+    if str(output) == "-":
+        return say(content)
+    content = f"{content}\n".encode() if is_text else content
+    write_whole(output, lambda handle: handle.write(content))
 
 
 Name = Annotated[

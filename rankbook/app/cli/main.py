@@ -275,6 +275,7 @@ EXAMPLES = {  # the first of each command runs after the first ones of the comma
     "export": (
         "rankbook export clicks.rankbook",
         "rankbook export clicks.rankbook --format solr --name clicks -o model.json",
+        "rankbook export cars.rankbook --format onnx -o cars.onnx",
     ),
     "check": ("rankbook check newton", "rankbook check my-solver --option tol=1e-8"),
     "new-solver": ("rankbook new-solver my-solver",),
@@ -292,7 +293,7 @@ COMMANDS = {  # the module of each, and the first line of its help
     "convert": ("commands", "Convert data between CSV, Parquet and SVMlight/LETOR."),
     "datasets": ("commands", "List the built-in data sets, or describe one."),
     "info": ("commands", "Describe a saved model or path."),
-    "export": ("commands", "Write a linear model as JSON for another program."),
+    "export": ("commands", "Write a model for another program: a linear one as JSON, or ONNX."),
     "check": ("commands", "Test a solver on degenerate data."),
     "new-solver": ("commands", "Create the files of a new solver plugin."),
     "solvers": ("commands", "List the installed solvers, or import and describe one."),
