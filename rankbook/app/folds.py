@@ -245,8 +245,8 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     data : PreferredItems
         With preferences "train", which are used in the folds and in the final fit, and optionally
         "test", on which the final fit is evaluated.
-    fold_by : {"item", "pair", "group", "order"}, default "item"
-        As in :class:`rankbook.RankSVMCV`.
+    fold_by : {"item", "query", "pair", "group", "order"}, default "item"
+        As in :class:`rankbook.RankSVMCV`; "query" if the groups of items are queries.
     groups : array-like of shape (n,) or (m,), optional
         As in :meth:`rankbook.RankSVMCV.fit`, for items or for the training preferences. With fewer
         than five groups, each group is a fold.
@@ -268,7 +268,9 @@ def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     ValueError, TypeError
         For a wrong argument, before any computation, or if a fold would have no preference.
     """
-    start, by = perf_counter(), as_choice("fold_by", fold_by, BY)
+    start = perf_counter()
+    as_choice("fold_by", fold_by, (*BY, "query"))
+    by = "group" if fold_by == "query" else fold_by
     check_method(method, data, "full", loss, penalty)
     options = kernels_to_try(kernel, gamma, degree, coef0)[0] | dict(gamma=gamma)
     parts, _, centre, factor = prepare(data, standardize=standardize, sparse=kernel == "linear")

@@ -22,6 +22,7 @@ from ..preferences.graph import Preferences
 from ..preferences.names import column_of, flags_of
 from ..preferences.orders import Orders
 from ..preferences.outcomes import read_outcomes, side_words
+from ..preferences.propensities import click_propensities
 from .forms import find_whole
 from .table import FrameReader, as_source, require_ids
 
@@ -138,6 +139,13 @@ class Records:
         tie = None if tie is None else flags_of("tie", column_of(frame, "tie", tie))
         results = self.columns.get("results")
         return read_outcomes(frame, self.columns["result"], sides, results, tie, names)
+
+    def propensities(self):
+        """Return the propensities of the ranks of clicks; see :func:`rb.click_propensities`."""
+        names = ("item", "rank", "click", "query")
+        with self._named_columns():
+            roles = {name: self.roles[name] for name in names if name in self.roles}
+            return click_propensities(self.frame, **roles)
 
     def make_grouped(self, group, items=None):
         """Return preferences in the order of the rows, and the number (m,) of the group of each.

@@ -399,7 +399,7 @@ class TestPreferencesOfParts:
             (["--fold-by", "group"], "--fold-by is 'group'. Pass --group with a column"),
             (
                 ["--fold-by", "judge"],
-                "--fold-by is 'judge'. Pass one of: group, item, order, pair",
+                "--fold-by is 'judge'. Pass one of: group, item, order, pair, query",
             ),
             (["--fold-by", "order"], "--fold-by is 'order'"),
             (["--fold-by", "pair", "--group", "judge"], "--fold-by is 'pair' beside a column of"),

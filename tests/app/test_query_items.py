@@ -1,9 +1,11 @@
 """Clicks whose items are pairs of a query and a document, in the shell and in Python."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
-from shell import done, refused
+from shell import done, refused, run
 
 import rankbook as rb
 
@@ -93,3 +95,153 @@ def test_the_query_of_names_may_also_be_the_query_id(tables, tmp_path):
     assert np.allclose(rb.load(saved).model.coef_, here.coef_, rtol=1e-6)
     table = done("predict", saved, tmp_path / "y.csv").splitlines()
     assert table[0] == "row,qid,name,score" and table[1].startswith('0,007,"007,0",')
+
+
+def test_folds_are_whole_queries(tables):
+    folder, items, log = tables
+    given = [folder / "items.csv", "--preferences", folder / "log.csv", *FORM, "--name", "q,doc"]
+    found = json.loads(done("select", *given, "--json"))
+    assert found["folds"]["by"] == "query" and found["folds"]["groups"] == 4
+    assert found["folds"]["dropped"] == 0
+    X = items[["a", "b"]]
+    keys = list(zip(items["q"], items["doc"]))
+    prefs = rb.Preferences.from_clicks(log, item="doc", query="q", items=keys)
+    model = rb.RankSVMCV("linear", cv=4, fold_by="group", random_state=0)
+    model.fit((X - X.mean()) / X.std(ddof=0), preferences=prefs, groups=items["q"])
+    assert np.isclose(found["chosen"]["lam"], model.lam_, rtol=1e-6)
+    assert "4 by query, of 4 queries, seed 0" in done("select", *given)
+    other = json.loads(done("select", *given, "--fold-by", "item", "--json"))
+    assert other["folds"]["by"] == "item" and other["folds"]["dropped"] > 0
+    by_judge = done("select", *given, "--group", "q")
+    assert "by group, of 4 groups of preferences" in by_judge
+
+
+def test_folds_by_query_that_do_not_exist(tables, tmp_path):
+    folder, items, log = tables
+    given = ["--preferences", folder / "log.csv", *FORM, "--name", "q,doc"]
+    data = folder / "items.csv"
+    assert "Pass --group with" in refused("select", data, *given, "--fold-by", "group")
+    said = refused("select", data, *given, "--fold-by", "query", "--group", "q")
+    assert "--fold-by is 'query' beside a column of groups. Pass 'group'" in said
+    one = log[log["q"] == "7"]
+    one.to_csv(tmp_path / "log.csv", index=False)
+    items[items["q"] == "7"].to_csv(tmp_path / "items.csv", index=False)
+    given[1] = tmp_path / "log.csv"
+    assert "DATA has one query" in refused("select", tmp_path / "items.csv", *given)
+    plain = ["select", tmp_path / "items.csv", "--preferences", tmp_path / "log.csv", *FORM]
+    said = refused(*plain, "--name", "doc", "--drop", "q", "--fold-by", "query")
+    assert "--fold-by is 'query'. Pass --name QUERY,ITEM" in said
+
+
+def test_a_metric_of_grades_is_refused_with_a_way_out(tables):
+    folder, *_ = tables
+    given = [folder / "items.csv", "--preferences", folder / "log.csv", *FORM, "--name", "q,doc"]
+    for more in ([], ["--validation", folder / "log.csv"]):
+        said = refused("select", *given, *more, "--metric", "ndcg@10")
+        assert "--metric is 'ndcg@10'. Pass 'disagreement'" in said
+        assert "--target CLICK --qid SESSION" in said
+
+
+def test_a_model_remembers_its_names(tables, tmp_path):
+    folder, *_ = tables
+    given = [folder / "items.csv", "--preferences", folder / "log.csv", "--column", "item=doc"]
+    saved, other = tmp_path / "m.rankbook", tmp_path / "other.rankbook"
+    done("fit", *given, "--kernel", "linear", "--name", "q,doc", "-o", saved)
+    done("select", *given, "--kernel", "linear", "--name", "q,doc", "-o", other)
+    name = ["--name", "q,doc"]
+    assert done("evaluate", saved, *given) == done("evaluate", saved, *given, *name)
+    assert done("compare", saved, other, *given) == done("compare", saved, other, *given, *name)
+    report = ["--report", tmp_path / "r.html"]
+    assert done("evaluate", saved, *given, *report) == done("evaluate", saved, *given)
+
+
+@pytest.fixture(scope="module")
+def biased(tmp_path_factory):
+    """Items and a log of two rankers, whose ranks are examined with the probability 1 / rank."""
+    rng, folder = np.random.default_rng(3), tmp_path_factory.mktemp("biased")
+    items = pd.DataFrame([(f"s{q}", d) for q in range(6) for d in range(5)], columns=["q", "doc"])
+    items[["a", "b"]] = rng.normal(size=(30, 2)).round(3)
+    rows = []
+    for session in range(1500):
+        q, ranker = rng.integers(6), rng.integers(2)
+        mine = np.arange(5 * q, 5 * q + 5)
+        order = mine[np.argsort(-items[["b", "a"][ranker]].to_numpy()[mine])]
+        for rank, row in enumerate(order, 1):
+            click = int(rng.random() < 1 / rank / (1 + np.exp(-2 * items["a"][row])))
+            rows.append((session, f"s{q}", row % 5, rank, click))
+    log = pd.DataFrame(rows, columns=["session", "q", "doc", "rank", "click"])
+    items.to_csv(folder / "items.csv", index=False)
+    log.to_csv(folder / "log.csv", index=False)
+    return folder, items, log
+
+
+def test_estimated_propensities_are_those_of_python(biased, tmp_path):
+    folder, items, log = biased
+    given = [folder / "items.csv", "--preferences", folder / "log.csv", *FORM, "--name", "q,doc"]
+    saved = tmp_path / "m.rankbook"
+    result = run("fit", *given, "--lam", "1", "--estimate-propensities", "-o", saved)
+    assert result.exit_code == 0
+    found = rb.click_propensities(log, item="doc", query="q")
+    p = found.probability / found.probability.max()
+    error = found.standard_error / found.probability.max()
+    assert f"2: {p[2]:.3g} ± {error[2]:.1g}, 3: {p[3]:.3g}" in result.stderr
+    keys = list(zip(items["q"], items["doc"]))
+    given_p = log["rank"].map(p)
+    prefs = rb.Preferences.from_clicks(log, item="doc", query="q", items=keys, propensity=given_p)
+    X = items[["a", "b"]]
+    Z = (X - X.mean()) / X.std(ddof=0)
+    here = rb.RankSVM(kernel="linear", lam=1.0).fit(Z, preferences=prefs)
+    assert np.allclose(rb.load(saved).model.coef_, here.coef_, rtol=1e-6)
+    text = done("evaluate", saved, *given[:3], *FORM[:4], "--estimate-propensities")
+    assert f"{rb.disagreement(prefs, here.predict(Z)):.6f}" in text
+
+
+def test_propensities_of_the_training_log_weight_the_others(biased, tmp_path):
+    folder, items, log = biased
+    later = log[log["session"] < 90]
+    later.to_csv(tmp_path / "later.csv", index=False)
+    given = [folder / "items.csv", "--preferences", folder / "log.csv", *FORM, "--name", "q,doc"]
+    given += ["--estimate-propensities", "--validation", tmp_path / "later.csv", "--json"]
+    found = json.loads(done("select", *given))
+    p = rb.click_propensities(log, item="doc", query="q").probability
+    keys = list(zip(items["q"], items["doc"]))
+    more = dict(item="doc", query="q", items=keys)
+    weighted = [
+        rb.Preferences.from_clicks(each, **more, propensity=each["rank"].map(p / p.max()))
+        for each in (log, later)
+    ]
+    X = items[["a", "b"]]
+    Z = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
+    model = rb.RankSVM(kernel="linear", lam=found["chosen"]["lam"])
+    model.fit(Z, preferences=weighted[0])
+    error = rb.disagreement(weighted[1], model.predict(Z))
+    assert np.isclose(found["disagreement"]["validation"], error, rtol=1e-9)
+    later.assign(rank=later["rank"] + 1).to_csv(tmp_path / "later.csv", index=False)
+    said = run("select", *given).stderr
+    assert "later.csv has the rank 6, which the log of --preferences does not have" in said
+
+
+def test_propensities_that_cannot_be_estimated(biased, tmp_path):
+    folder, _, log = biased
+    given = [folder / "items.csv", *FORM, "--name", "q,doc", "--estimate-propensities"]
+    given += ["-o", tmp_path / "m.rankbook", "--preferences"]
+    fixed = log.assign(rank=log["doc"] + 1)
+    fixed.to_csv(tmp_path / "log.csv", index=False)
+    said = refused("fit", *given, tmp_path / "log.csv")
+    assert "does not determine the propensity of rank" in said and "log.csv" in said
+    for column in ("propensity=rank", "rule=skip-next"):
+        said = refused("fit", *given, folder / "log.csv", "--column", column)
+        assert f"--estimate-propensities is given and --column is {column}" in said
+    pairs = pd.DataFrame(dict(winner=["s1,0"], loser=["s1,1"]))
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    said = refused(
+        "fit", folder / "items.csv", "--name", "q,doc", *given[-4:], tmp_path / "pairs.csv"
+    )
+    assert "--name QUERY,ITEM reads clicks, unless --form names another form" in said
+    more = [tmp_path / "pairs.csv", "--form", "pairs"]
+    said = refused("fit", folder / "items.csv", "--name", "q,doc", *given[-4:], *more)
+    assert "has the form 'pairs'. Pass a log of clicks" in said
+    said = refused(
+        "fit", folder / "items.csv", "--target", "a", "--estimate-propensities", *given[-3:-1]
+    )
+    assert "--estimate-propensities is given. Pass --preferences with it" in said

@@ -154,7 +154,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     roles: opt.TrainingRoles,
     learnt: opt.Learnt,
     preferences: opt.Events = None,
-    records: opt.RecordOptions,
+    records: opt.EventOptions,
     method: Method = "ranksvm",
     lam: Lam = None,
     c: C = None,

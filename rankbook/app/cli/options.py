@@ -253,6 +253,19 @@ class SparseOptions:
 
 
 @dataclass
+class EventOptions(RecordOptions):
+    """How a file of preferences between items of DATA is read."""
+
+    estimate_propensities: option(
+        bool,
+        "Estimate from the clicks how often each rank is examined, and weight each click by the"
+        " inverse of this propensity. For --form clicks, if items were shown at several ranks. The"
+        " propensities of --preferences also weight the clicks of --validation and --test.",
+        "--estimate-propensities",
+    ) = False
+
+
+@dataclass
 class KernelOptions:
     """The kernel and its parameters."""
 

@@ -1,9 +1,12 @@
 """Read DATA with its validation and test files, or with preferences between its items."""
 
+import numpy as np
+
 from ...base.errors import ArgumentError
 from .reading import (
     advice_on_words,
     check_file,
+    has_pair_names,
     open_file_blocks,
     preferences_between,
     read_data,
@@ -36,7 +39,8 @@ def read_parts_of(
     -------
     found : Dataset or PreferredItems
     groups : ndarray of shape (n,) or (m,), or None
-        With preferences, the group of each item or of each training preference.
+        With preferences, the group of each item or of each training preference. Without a column
+        of groups, the query of each item if clicks have names QUERY,ITEM.
 
     Raises
     ------
@@ -97,4 +101,6 @@ def read_parts_of(
                 f"{name} has no preference of positive weight", "at least one such preference"
             )
     names = roles.features if roles.encoding is None else roles.encoding.names
+    if has_pair_names(asked) and groups is None:
+        groups = np.array([str(each).partition(",")[0] for each in block.item_names], object)
     return PreferredItems(block.X, prefs, names, block.name, roles.encoding), groups

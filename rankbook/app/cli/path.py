@@ -39,7 +39,7 @@ def path(  # noqa: PLR0913 -- an option of the command each
     test: opt.Test = None,
     roles: opt.TrainingRoles,
     preferences: opt.Events = None,
-    records: opt.RecordOptions,
+    records: opt.EventOptions,
     kernel: opt.KernelOptions,
     graph: opt.Graph = "full",
     lam_min: opt.LamMin = None,

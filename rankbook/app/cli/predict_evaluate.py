@@ -25,6 +25,7 @@ from .reading import (
     refuse_beside,
     several_files,
     spoken_warnings,
+    with_query,
 )
 from .report import left_out, note, say, shows_bars
 
@@ -226,6 +227,12 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
     return blocks, model
 
 
+def names_column(model, block, name=None):
+    """Return the column of names that a block was read with: --name, or the model's, or None."""
+    known = None if block.item_names is None else getattr(model, "about", {}).get("name")
+    return known if name is None else name
+
+
 Ranking = typer.Argument(
     metavar="MODEL",
     help="Saved model, or table of scores (.csv .tsv .parquet) with a column score. Rows of a"
@@ -321,7 +328,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     data: DataFiles,
     roles: opt.RoleOptions,
     preferences: opt.Events = None,
-    records: opt.RecordOptions,
+    records: opt.EventOptions,
     metric: Metrics = None,
     by_query: ByQuery = False,
     survival: SurvivalOptions,
@@ -388,6 +395,7 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
         require_times(vars(survival), files, prefs)
         if asked is not None or isinstance(prefs, Target):
             if asked is not None:
+                asked = with_query(asked, records.form, names_column(model, block, roles.name))
                 prefs = preferences_between(asked, block.X.shape[0], block.item_names)
             elif by_query:
                 raise ArgumentError(
@@ -481,7 +489,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     qid: opt.Qid = None,
     name: opt.Name = None,
     preferences: opt.Events = None,
-    records: opt.RecordOptions,
+    records: opt.EventOptions,
     metric: Metric = None,
     resamples: Resamples = 9999,
     seed: Seed = 0,
@@ -517,6 +525,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
             scores.append((model, block_scores(block, model)))
         more = dict(n_resamples=resamples, random_state=seed)
         if asked is not None:  # treat each preference as a query of two items
+            asked = with_query(asked, records.form, names_column(model, block, name))
             prefs = preferences_between(asked, block.X.shape[0], block.item_names)
             numbers, known = np.repeat(np.arange(len(prefs)), 2), np.tile([1, 0], len(prefs))
             of_pairs = []

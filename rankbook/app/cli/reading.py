@@ -21,6 +21,7 @@ from .report import at_level, note
 from .words import text_in_words
 
 PICTURES = (".pdf", ".png", ".svg")
+MOST_RANKS = 10  # ranks that a note shows
 
 
 def check_picture(file):
@@ -501,7 +502,50 @@ def parse_columns(texts):
     return columns
 
 
-def asked_preferences(data, file, *, form, column, ties, loss=None, name=None, **named):
+class Propensities:
+    """Propensities of ranks, estimated from the first log of clicks and used for later ones."""
+
+    by_rank = None
+
+    def of(self, records):
+        """Return the propensity (n,) of each row of a log, a Records."""
+        from rankbook.base.limits import warn
+        from rankbook.base.validation import as_vector
+
+        if records.form != "clicks":
+            raise ArgumentError(
+                f"estimate_propensities is True and {records.source} has the form {records.form!r}",
+                "a log of clicks",
+            )
+        ranks = as_vector("rank", records.frame[records.roles["rank"]].to_numpy())
+        if self.by_rank is None:
+            found = records.propensities()
+            self.by_rank = found["probability"] / found["probability"].max()
+            errors = found["standard_error"] / found["probability"].max()
+            rows = [
+                f"{rank:g}: {p:.3g}" + f" ± {error:.1g}" * (error != 0)
+                for rank, p, error in zip(found.index, self.by_rank, errors)
+            ]
+            rows = rows if len(rows) <= MOST_RANKS else [*rows[: MOST_RANKS - 1], "...", rows[-1]]
+            warn(
+                Assumption(
+                    f"propensities of the ranks in {records.source}, with standard errors: "
+                    f"{', '.join(rows)}"
+                )
+            )
+        found = self.by_rank.reindex(ranks).to_numpy()
+        if (new := found != found).any():
+            raise ArgumentError(
+                f"{records.source} has the rank {ranks[new][0]:g}, which the log of --preferences "
+                "does not have",
+                "logs with the same ranks",
+            )
+        return found
+
+
+def asked_preferences(
+    data, file, *, form, column, ties, loss=None, name=None, estimate_propensities=False, **named
+):
     """Return arguments of :func:`rankbook.read_preferences`, or None without --preferences.
 
     With the loss "plackett-luce" they are arguments of :func:`rankbook.read_orders`, and the loss.
@@ -516,6 +560,7 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, name=None, *
         "plackett-luce" reads orders.
     name : str, optional
         Value of --name. Two columns with a comma between are the query and the item of clicks.
+    estimate_propensities : bool, default False
     form, column, ties, **named
         Values of related options; `named` contains winner, loser and weight.
 
@@ -530,6 +575,7 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, name=None, *
     """
     named = {name: value for name, value in named.items() if value is not None}
     if file is None:
+        named |= dict(estimate_propensities=estimate_propensities)
         for name, value in (dict(form=form, column=column, ties=ties) | named).items():
             if value:
                 raise ArgumentError(f"{name} is {value!r}", "--preferences with it")
@@ -539,8 +585,7 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, name=None, *
             "DATA and --preferences are both '-', standard input", "a file for one of them"
         )
     columns = parse_columns(column)
-    if name is not None and "," in name and form in (None, "clicks"):
-        columns.setdefault("query", name.split(",")[0])
+    columns = with_query(columns, form, name)
     for name, value in named.items():
         if columns.setdefault(name, value) != value:
             raise ArgumentError(
@@ -581,8 +626,21 @@ def asked_preferences(data, file, *, form, column, ties, loss=None, name=None, *
         raise ArgumentError(f"--column is home_advantage={given}", "yes or no")
     if "home_advantage" in columns:
         columns["home_advantage"] = given == "yes"
+    if estimate_propensities:
+        for name in {"propensity", "rule"} & columns.keys():
+            raise ArgumentError(
+                f"estimate_propensities is True and --column is {name}={columns[name]}",
+                "only one of the two",
+            )
+        columns["propensity"] = Propensities()
     asked = dict(path=file, form=form, **columns) | ({} if ties is None else dict(ties=ties))
     return asked | (dict(loss=loss) if loss == "plackett-luce" else {})
+
+
+def with_query(columns, form, name):
+    """Return arguments of a reader, with the query of clicks if `name` is QUERY,ITEM."""
+    is_pair = name is not None and "," in name and form in (None, "clicks")
+    return (dict(query=name.split(",")[0]) if is_pair else {}) | columns
 
 
 def refuse_beside(**given):
@@ -628,6 +686,11 @@ def require_cox(argument, value, time, loss):
         raise ArgumentError(f"{argument} is {value!r}", accepted)
 
 
+def has_pair_names(asked):
+    """Return whether the names of items are pairs of a query and an item of clicks."""
+    return asked.get("form") in (None, "clicks") and "query" in asked
+
+
 def preferences_between(asked, n, names=None, group=None, argument="group"):
     """Read preferences between items from a file.
 
@@ -660,7 +723,7 @@ def preferences_between(asked, n, names=None, group=None, argument="group"):
     if group is not None and ("loss" in asked or asked["form"] == "orders"):
         raise group_beside_orders(group, argument)
     rows = np.arange(n) if names is None else np.asarray(names)
-    if pairs := asked.get("form") in (None, "clicks") and "query" in asked:
+    if pairs := has_pair_names(asked):
         rows = pd.Series([tuple(str(each).split(",", 1)) for each in rows], dtype=object)
         if any(len(each) == 1 for each in rows):
             raise ArgumentError(
@@ -677,6 +740,8 @@ def preferences_between(asked, n, names=None, group=None, argument="group"):
             "SESSION learns from one file.",
         )
     columns = {name: value for name, value in asked.items() if name not in ("path", "form", "loss")}
+    estimated = columns.get("propensity")
+    estimated = columns.pop("propensity") if isinstance(estimated, Propensities) else None
     kind = Preferences if asked.get("loss") is None else Orders
     try:
         with advice_on_form():
@@ -686,10 +751,14 @@ def preferences_between(asked, n, names=None, group=None, argument="group"):
                 both = [records.roles[role] for role in ("query", "item")]
                 text = {c: row_names(records.source, records.frame[c]).astype(str) for c in both}
                 records.frame = records.frame.assign(**text)
+            if estimated is not None:
+                records.columns["propensity"] = estimated.of(records)
         return records.make(rows) if group is None else records.make_grouped(group, rows)
     except ArgumentError as error:
         error = error.renamed(argument) if error.argument == "group" else error
-        if error.argument == "columns":
+        if pairs and error.argument == "query":
+            error.add_note("--name QUERY,ITEM reads clicks, unless --form names another form")
+        elif error.argument == "columns":
             error.add_note("--column takes ARGUMENT=COLUMN, the argument first")
         elif names is None and "is not among" in error.given:
             error.add_note("the items have no names; --name COLUMN names the column that has them")

@@ -154,7 +154,9 @@ def fold_report(facts):
     span = lambda sizes: " to ".join(f"{n}" for n in sorted({min(sizes), max(sizes)}))
     by = folds["by"]
     if folds["groups"] is not None:
-        by = f"group, of {folds['groups']} groups of {'preferences' if by == 'pair' else 'items'}"
+        groups = f"groups of {'preferences' if by == 'pair' else 'items'}"
+        whole, groups = ("query", "queries") if by == "query" else ("group", groups)
+        by = f"{whole}, of {folds['groups']} {groups}"
     scaled = "standardized" if facts["standardized"] else "as they are"
     numbers = [f"{name} {value:.6g}" for name, value in kernel.items() if name != "name"]
     loss = "".join(f"; {facts[key]} {key}" for key in ("loss", "penalty") if facts[key])

@@ -16,6 +16,7 @@ from .reading import (
     asked_preferences,
     check_picture,
     check_place,
+    has_pair_names,
     parse_gammas,
     parse_names,
     parse_options,
@@ -92,9 +93,10 @@ Output = opt.option(
 
 FoldBy = opt.option(
     str,
-    "What a fold leaves out with --preferences: item (no item is in both parts; the default), pair,"
-    " group (the default with --group or --group-split) or, with --loss plackett-luce, order.",
-    values="item pair group order",
+    "What a fold leaves out with --preferences: item (no item is in both parts; the default), query"
+    " (the default with --name QUERY,ITEM), pair, group (the default with --group or --group-split)"
+    " or, with --loss plackett-luce, order.",
+    values="item query pair group order",
 )
 Group = opt.option(
     str,
@@ -115,6 +117,31 @@ class Kernels(opt.KernelOptions):
     ) = None
 
 
+def folds_of(fold_by, groups, of_queries):
+    """Return what a fold leaves out, by default or as given, and the groups for it or None.
+
+    `groups` are those of a given column, or if `of_queries` is true, the queries of items.
+    """
+    default = "query" if of_queries else "item" if groups is None else "group"
+    by = default if fold_by is None else fold_by
+    if of_queries and by != "query":
+        groups = None
+    if by not in ("group", "query") and groups is not None or by == "query" and default == "group":
+        raise ArgumentError(f"fold_by is {by!r} beside a column of groups", "'group'")
+    if by == "group" and groups is None:
+        raise ArgumentError(
+            "fold_by is 'group'",
+            "--group with a column of --preferences, or --group-split with one of DATA",
+        )
+    if by == "query" and not of_queries:
+        raise ArgumentError(
+            "fold_by is 'query'", "--name QUERY,ITEM with it, the two columns of clicks"
+        )
+    if by == "query" and len(set(groups)) == 1:
+        raise ArgumentError("DATA has one query", "several, or --fold-by item")
+    return by, groups
+
+
 def select(  # noqa: PLR0913 -- an option of the command each
     *,
     data: opt.Data,
@@ -124,7 +151,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     group_split: GroupSplit = None,
     learnt: opt.Learnt,
     preferences: opt.Events = None,
-    records: opt.RecordOptions,
+    records: opt.EventOptions,
     fold_by: FoldBy = None,
     group: Group = None,
     method: Method = "ranksvm",
@@ -178,6 +205,16 @@ def select(  # noqa: PLR0913 -- an option of the command each
                     f"Omit {name_of} beside --validation." if is_taken else "--preferences with it"
                 )
                 raise ArgumentError(f"{name_of} is {value!r}", need)
+        if compares and metric != "disagreement":
+            raise ArgumentError(
+                f"metric is {metric!r}",
+                "'disagreement' for preferences and survival times, which have no grades",
+                "For clicks, --target CLICK --qid SESSION on a table with a row for each result"
+                " shown takes any metric, and rankbook evaluate --metric measures the chosen model"
+                " on graded queries."
+                if asked is not None
+                else "",
+            )
         if compares and not by_folds and group_split is not None:
             raise ArgumentError(
                 f"group_split is {group_split!r}", "Omit group_split beside --validation."
@@ -212,24 +249,14 @@ def select(  # noqa: PLR0913 -- an option of the command each
         elif verbose:
             typer.echo(f"{method}: one decomposition, nothing is predicted", err=True)
         if by_folds:
-            if metric != "disagreement":
-                raise ArgumentError(
-                    f"metric is {metric!r}", "'disagreement' where lambda is chosen by folds"
-                )
             for name_of, value in ends.items():
                 if value is not None:
                     raise ArgumentError(
                         f"{name_of} is {value!r}",
                         f"Omit {name_of} where lambda is chosen by folds.",
                     )
-            by = fold_by or ("item" if groups is None else "group")
-            if by != "group" and groups is not None:
-                raise ArgumentError(f"fold_by is {by!r} beside a column of groups", "'group'")
-            if by == "group" and groups is None:
-                raise ArgumentError(
-                    "fold_by is 'group'",
-                    "--group with a column of --preferences, or --group-split with one of DATA",
-                )
+            of_queries = asked is not None and has_pair_names(asked) and not (group or group_split)
+            by, groups = folds_of(fold_by, groups, of_queries)
             by = "pair" if group is not None else by  # whole groups of pairs
             try:
                 result = select_by_folds(found, fold_by=by, groups=groups, **options)
