@@ -3448,13 +3448,17 @@ EXPLAINED = [
     ),
     (
         "LabelRankerCV cv loo with gaps",
-        lambda: rb.LabelRankerCV(cv="loo").fit(X, with_nan(np.c_[Y, -Y], 0, 0)),
+        lambda: rb.LabelRankerCV(leave_out="pairs", cv="loo").fit(
+            X, with_nan(np.tile(np.c_[Y, -Y], 5), 0, 0)
+        ),
         ValueError,
         r"^cv is 'loo' and y has missing scores, which would take .*. Pass a number of folds",
     ),
     (
         "LabelRankerCV cv loo of the ranking SVM",
-        lambda: rb.LabelRankerCV(cv="loo", method="ranksvm").fit(X, np.c_[Y, -Y]),
+        lambda: rb.LabelRankerCV(leave_out="pairs", cv="loo", method="ranksvm").fit(
+            X, np.tile(np.c_[Y, -Y], 5)
+        ),
         ValueError,
         r"^cv is 'loo' and method is 'ranksvm', which would take .*. Pass a number of folds",
     ),
@@ -3482,7 +3486,15 @@ EXPLAINED = [
             X, np.c_[Y, -Y, 2 * Y], labels=X[:3]
         ),
         ValueError,
-        r"^y has no two different scores that are left out together. Pass",
+        r"^cv is 3, and no fold leaves out two different scores of one object. Pass another number",
+    ),
+    (
+        "LabelRankerCV preferences of one object",
+        lambda: rb.LabelRankerCV().fit(
+            X[:3], [[0.0, 1.0, np.nan], [1.0, np.nan, np.nan], [np.nan, np.nan, 0.0]]
+        ),
+        ValueError,
+        r"^y has two different scores of an object in no training set of leave_out='objects'. Pass",
     ),
     (
         "LabelRankerCV lams 0",

@@ -734,10 +734,12 @@ class LabelRankerCV(LabelRanker):
         its label, only the pair, or all pairs of either. Choose what will be new when you use the
         model. "labels" and "both" need a label kernel other than the identity.
     cv : "loo" or int, optional
-        "loo" leaves out one object, label or pair at a time, for "rankrls" and y without gaps. A
-        number is the number of folds, with a new fit for each; "both" combines each fold of objects
-        with each fold of labels. The default is "loo" if possible, and otherwise up to five folds,
-        of at least two labels each if labels are left out; see `cv_`.
+        "loo" leaves out one object, label or pair at a time: in closed form for "rankrls" and y
+        without gaps, and otherwise by at most 100 fits for each lambda. A number is the number of
+        folds, with a new fit for each; "both" combines each fold of objects with each fold of
+        labels. The default is "loo" where it has a closed form, otherwise up to five folds, of at
+        least two labels each if labels are left out, and "loo" again for tiny tables without such
+        folds; see `cv_`.
     method, kernel, gamma, label_kernel, degree, coef0, approximate_kernel
         As in :class:`rankbook.LabelRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
@@ -752,9 +754,10 @@ class LabelRankerCV(LabelRanker):
         For each lambda, the share of pairs of labels of one object that the left-out predictions
         order wrongly, averaged over objects and folds. A tie counts 1/2.
     cv_predictions_ : ndarray of shape (n, k)
-        Left-out predictions at `lam_`, NaN where y has a gap. With "loo" an entry is the score of a
-        label minus the mean score of the object's other labels; for "objects", minus the mean score
-        of all labels. With folds, compare only predictions of one object and one fold.
+        Left-out predictions at `lam_`, NaN for gaps and objects with a single score. With
+        "loo" an entry is the score of a label minus the mean score of the object's other labels;
+        for "objects", minus the mean score of all labels. With folds, compare only predictions of
+        one object and one fold.
     cv_ : "loo" or int
         What the default of `cv` was for these data, or `cv`.
     curve_ : ValidationCurve
@@ -842,8 +845,9 @@ class LabelRankerCV(LabelRanker):
 
     def _answer(self, problem):
         lams = np.logspace(-4, 6, 30) if self.lams is None else np.array(as_grid("lams", self.lams))
-        cv = usual_cv(problem, self.leave_out) if self.cv is None else self.cv
-        options = dict(cv=cv, random_state=self.random_state)
+        seed = as_seed(self.random_state)
+        cv = usual_cv(problem, self.leave_out, seed) if self.cv is None else self.cv
+        options = dict(cv=cv, random_state=seed)
         with announce(problem, choose_solver(problem)):
             values, scores = dyadic_values(problem, lams, self.leave_out, **options)
             (best,) = choose_from_table(values, lams)

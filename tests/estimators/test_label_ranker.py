@@ -457,7 +457,9 @@ WRONG = {
         "sample_weight has two dimensions.* Features of labels belong in labels=",
     ),
     "gaps and leave-one-out": (
-        lambda: rb.LabelRankerCV(cv="loo").fit(X0, np.where(np.eye(N, K), np.nan, Y0)),
+        lambda: rb.LabelRankerCV(leave_out="pairs", cv="loo").fit(
+            *(np.tile(each, (100, 1)) for each in (X0, np.where(np.eye(N, K), np.nan, Y0)))
+        ),
         "cv is 'loo' and y has missing scores.* for instance cv=3",
     ),
     "other features": (

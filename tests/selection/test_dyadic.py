@@ -16,6 +16,9 @@ from rankbook.selection.dyadic import (
     leave_out_scores,
     retrained_scores,
     rounding_limits,
+    seed_of_folds,
+    single_masks,
+    usual_cv,
 )
 
 LAMS = np.array([1e-2, 1.0, 1e3])
@@ -169,6 +172,82 @@ def test_one_at_a_time_is_judged_within_each_object(leave_out):
         assert value == pytest.approx(
             np.mean([rb.disagreement(rb.Preferences.from_scores(y), f) for y, f in zip(Y, F)])
         )
+
+
+def tiny_table(seed):
+    """A table of few objects and labels, of which about a third of the scores is missing."""
+    rng = np.random.default_rng(seed)
+    n, k = rng.integers(3, 7), rng.integers(3, 6)
+    Y = rng.integers(0, 4, (n, k)).astype(float)
+    Y[rng.random((n, k)) < 0.3] = np.nan
+    Y[(~np.isnan(Y)).sum(axis=1) == 1] = np.nan  # a single score has no preference
+    return rng.normal(size=(n, 2)), rbf(rng.normal(size=(k, 2))), Y
+
+
+def has_two_scores(Y, mask):
+    return any(np.unique(y[known]).size > 1 for y, known in zip(Y, mask))
+
+
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_one_at_a_time_with_gaps_against_training_again(kernel, leave_out):
+    empty = 0
+    for seed in range(12):
+        X, L, Y = tiny_table(seed)
+        there, K = ~np.isnan(Y), X @ X.T if kernel == "linear" else rbf(X)
+        learns = lambda i, a: has_two_scores(Y, there & without(leave_out, Y.shape, i, a))
+        if not any(learns(i, a) for i, a in np.argwhere(there)):
+            continue
+        problem = LabelRankRLSProblem(X, Y, kernel=kernel, label_kernel=L)
+        values, scores = dyadic_values(problem, LAMS, leave_out)
+        for l, lam in enumerate(LAMS):
+            again = np.full(Y.shape, np.nan)
+            for i, a in np.argwhere(there):
+                mask = there & without(leave_out, Y.shape, i, a)
+                empty += not learns(i, a)
+                again[i, a] = relative(trained(K, L, Y, mask, lam)[i], a, leave_out)
+            assert np.allclose(scores[l], again, rtol=0, atol=1e-8, equal_nan=True)
+            wrong, size = [], np.nanmax(np.abs(again))
+            for y, f in zip(Y, again / size):
+                known = np.flatnonzero(~np.isnan(y))
+                a, b = (known[end] for end in np.triu_indices(known.size, 1))
+                side, met = np.sign(y[a] - y[b]), np.sign(np.round(f[a] - f[b], 9))
+                if side.any():
+                    wrong.append(np.mean((1 - (met * side)[side != 0]) / 2))
+            assert values[l] == pytest.approx(np.mean(wrong), abs=1e-12)
+    assert empty or leave_out in ("objects", "pairs")
+
+
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+def test_the_default_fits_all_tiny_tables_that_can_be_judged(leave_out):
+    fitted = 0
+    for seed in range(150):
+        X, L, Y = tiny_table(seed)
+        there = ~np.isnan(Y)
+        problem = LabelRankRLSProblem(X, Y, kernel="linear", label_kernel=L)
+        cv = usual_cv(problem, leave_out)
+        parts = (
+            single_masks(leave_out, there)
+            if cv == "loo"
+            else fold_masks(leave_out, there, cv, seed_of_folds(leave_out, Y, cv, 0))
+        )
+        learns = [has_two_scores(Y, train) for train, _ in parts]
+        assert all(learns) or cv == "loo"
+        alone = (there & without(leave_out, Y.shape, i, a) for i, a in np.argwhere(there))
+        assert any(learns) == any(has_two_scores(Y, mask) for mask in alone)
+        fitted += any(learns)
+    assert fitted > 140
+
+
+@pytest.mark.parametrize("leave_out", LEAVE_OUT)
+def test_one_at_a_time_of_the_ranking_svm(leave_out):
+    X, L, Y = tiny_table(4)
+    problem = LabelRankSVMProblem(X, Y, kernel="linear", label_kernel=L)
+    _, (scores,) = dyadic_values(problem, [0.5], leave_out)
+    for i, a in np.argwhere(~np.isnan(Y))[:6]:
+        rest = np.where(without(leave_out, Y.shape, i, a), Y, np.nan)
+        model = rb.LabelRanker(0.5, "ranksvm", kernel="linear", label_kernel=L).fit(X, rest)
+        assert np.isclose(scores[i, a], relative(model.predict(X)[i], a, leave_out), atol=1e-3)
 
 
 @pytest.mark.parametrize("leave_out", LEAVE_OUT)
