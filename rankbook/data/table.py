@@ -1463,12 +1463,30 @@ def read_svmlight(source):
     """
     with source.open() as stream:
         X, y, qid = read_sparse(source, stream)
+    if qid is not None:
+        note_queries_again(source, qid)
     low, width = 0 if (X.indices == 0).any() else 1, X.shape[1]
     n, d = X.shape[0], width - low
     X = without_first(X, low)
     stays = is_sparse(n, d, X.nnz)
     require_table(source, n, d, X.nnz if stays else None)
     return X if stays else X.toarray(), [f"feature {j}" for j in range(low, width)], y, qid
+
+
+def note_queries_again(source, qid):
+    """Warn if a query id of SVMlight text comes again after other ids. O(n + q log q)."""
+    starts = np.flatnonzero(np.r_[True, qid[1:] != qid[:-1]])
+    ids, first = np.unique(qid[starts], return_index=True)
+    if ids.size == starts.size:
+        return
+    row = int(np.delete(starts, first)[0])
+    line = show_line(*next(islice(data_lines(source), row, None)))
+    warn(
+        Assumption(
+            f"query ids: {source} has query {qid[row]} again in {line}, after other queries. All "
+            "rows with one id are one query; give different queries different ids."
+        )
+    )
 
 
 def without_first(X, count):
@@ -1557,7 +1575,8 @@ def read_table(
     Warns
     -----
     Assumption
-        If the target, query ids or decimal commas were guessed.
+        If the target, query ids or decimal commas were guessed, or a query id of SVMlight text
+        comes again after other queries.
 
     Examples
     --------

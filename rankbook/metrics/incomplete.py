@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from ..base.errors import ArgumentError
+from ..base.limits import warn
 from .queries import average_queries, counted_by, running
 
 
@@ -98,6 +99,13 @@ def _query_infap(lists, unpooled=None):
     """Compute infAP (q,) of each list; NaN without a relevant item."""
     if unpooled is not None and not (isinstance(unpooled, numbers.Real) and unpooled < 0):
         raise ArgumentError(f"unpooled is {unpooled!r}", "a negative number, or None")
+    if unpooled is not None and not (lists.grade == unpooled).any():
+        negative = np.unique(lists.grade[lists.grade < 0])[:3].tolist()
+        others = f"Its negative values include {', '.join(f'{v:g}' for v in negative)}."
+        warn(
+            f"unpooled is {unpooled:g}, which does not occur in y_true. All items count as in the "
+            f"pool. {others if negative else 'It has no negative values.'}"
+        )
     pool = np.ones(lists.grade.size, bool) if unpooled is None else lists.grade != unpooled
     kinds = lists.grade > 0, lists.grade >= 0, (lists.grade < 0) & pool
     found, judged, waiting = (lists.chain_total(kind * 1.0) for kind in kinds)
@@ -171,6 +179,11 @@ def infap(
         If no query has a relevant item and `empty` is "skip". This error is a ValueError.
     TypeError
         If `y_true` contains pairs, which have no grades.
+
+    Warns
+    -----
+    UserWarning
+        If `unpooled` does not occur in `y_true`.
 
     Notes
     -----

@@ -1003,3 +1003,15 @@ def test_labels_of_svmlight_text_that_float64_rounds_are_refused(tmp_path):
     for label in ("9007199254740994", "1e300", "3.5"):
         file.write_text("\n".join(lines).format(label))
         assert rb.read_table(file).y[2] == float(label)
+
+
+def test_a_query_that_comes_again_in_letor_is_reported(tmp_path):
+    file = tmp_path / "l.txt"
+    file.write_text("# head\n1 qid:7 1:1\n0 qid:8 1:2\n2 qid:8 1:3\n0 qid:7 1:4 #docid = a\n")
+    with pytest.warns(rb.Assumption) as said:
+        data = rb.read_table(file)
+    (text,) = {str(each.message) for each in said if "query ids" in str(each.message)}
+    assert f"query ids: {file} has query 7 again in line 5, '0 qid:7 1:4" in text
+    assert data.qid.tolist() == [7, 8, 8, 7]
+    file.write_text("1 qid:7 1:1\n0 qid:7 1:4\n1 qid:3 1:2\n2 qid:3 1:3\n")
+    assert rb.read_table(file).qid.tolist() == [7, 7, 3, 3]

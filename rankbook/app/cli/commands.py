@@ -107,7 +107,7 @@ def datasets(name: Annotated[str, NAME] = None, as_json: opt.Json = False):
 
     The list shows which of them load now, and which need a download, the extra rankbook[data], or a
     file in the folder that the environment variable RANKBOOK_DATA names. In every other command, a
-    name can replace the file of data.
+    name can replace the file of data; a file of this name comes first.
     """
     from rankbook.base.tables import as_text
     from rankbook.base.validation import unknown_name
@@ -122,7 +122,7 @@ def datasets(name: Annotated[str, NAME] = None, as_json: opt.Json = False):
     data = load(name)
     if hasattr(data, "columns"):  # a table
         facts = dict(name=name, rows=len(data), columns=list(data.columns))
-        facts |= dict(description=about(name), file=opt.file_of(name))
+        facts |= dict(description=about(name), file=opt.table_file(name))
         text = f"{name}, {count(len(data), 'row')}: {', '.join(data.columns)}"
         parts = (("about", facts["description"]), ("file", facts["file"]))
     else:

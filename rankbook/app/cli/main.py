@@ -85,6 +85,20 @@ class Command(TyperCommand):
         for each in self.named:
             each.display_type_rich = lambda ctx: ""
 
+    def parse_args(self, ctx, args):
+        """Read the arguments; refuse an option of one value that is given twice."""
+        if not ctx.resilient_parsing:
+            given = self.make_parser(ctx).parse_args(args=list(args))[2]
+            for param in {each.name: each for each in given}.values():
+                once = param.param_type_name == "option" and not param.multiple
+                flag = once and param.is_flag and not param.secondary_opts
+                if once and not flag and not param.count and given.count(param) > 1:
+                    names = " or ".join([*param.opts, *param.secondary_opts])
+                    raise WrongCall(
+                        f"{names} is given {given.count(param)} times. Pass it once.", ctx
+                    )
+        return super().parse_args(ctx, args)
+
     def collect_usage_pieces(self, ctx):
         """Return the words after the command in the first line of its help."""
         return [self.options_metavar, *(each.metavar for each in self.named)]

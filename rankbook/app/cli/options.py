@@ -9,12 +9,20 @@ import typer
 TABLES = Path(__file__).parents[2] / "data" / "tables"  # of rankbook.data.datasets
 
 
+def table_file(name):
+    """Return the file of a table that comes with the package, or None."""
+    path = TABLES / f"{name}.csv"
+    return str(path) if name and name.isidentifier() and path.is_file() else None
+
+
 def file_of(name):
-    """Return the file of a table that comes with the package; other names are unchanged."""
+    """Return the file of a table that comes with the package; other names are unchanged.
+
+    A file of this name in the folder comes first.
+    """
     if isinstance(name, (list, tuple)):
         return [file_of(each) for each in name]
-    path = TABLES / f"{name}.csv"
-    return str(path) if name and name.isidentifier() and path.is_file() else name
+    return name if name and Path(name).is_file() else table_file(name) or name
 
 
 KINDS = {float: "NUMBER", int: "NUMBER", Path: "FILE"}  # what the help calls a value
@@ -36,9 +44,9 @@ def option(kind, help, *names, values=None, metavar=None, callback=None):
 
 
 FORMATS = (
-    "Name of a built-in data set; file in CSV (.csv), TSV (.tsv), Parquet (.parquet) or"
-    " SVMlight/LETOR format (.svm .svmlight .letor .txt .dat), optionally with .gz; or - for"
-    " standard input"
+    "Name of a built-in data set, unless a file has this name; file in CSV (.csv), TSV (.tsv),"
+    " Parquet (.parquet) or SVMlight/LETOR format (.svm .svmlight .letor .txt .dat), optionally"
+    " with .gz; or - for standard input"
 )
 QUERIES = (
     "Column with the query of each row, or 'none'. By default the column qid, query, query_id,"

@@ -27,8 +27,9 @@ Matches = Annotated[
     str,
     typer.Argument(
         metavar="MATCHES",
-        help="Name of a built-in table; file with votes, matches or orders (.csv .tsv .parquet, or"
-        " PrefLib's .soc .soi .toc .toi, optionally with .gz); or - for standard input.",
+        help="Name of a built-in table, unless a file has this name; file with votes, matches or"
+        " orders (.csv .tsv .parquet, or PrefLib's .soc .soi .toc .toi, optionally with .gz); or -"
+        " for standard input.",
         show_default=False,
         callback=opt.file_of,
     ),

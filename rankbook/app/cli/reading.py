@@ -16,11 +16,12 @@ from typing import Annotated
 import typer
 
 from ...base.errors import ArgumentError, Assumption
-from .options import ABOUT, FORMATS, file_of
+from .options import ABOUT, FORMATS, file_of, table_file
 from .report import at_level, note
 from .words import text_in_words
 
 PICTURES = (".pdf", ".png", ".svg")
+OF_DATA = ("DATA", "MATCHES", "--preferences", "--validation", "--test")  # may be built in
 MOST_RANKS = 10  # ranks that a note shows
 
 
@@ -83,11 +84,23 @@ def check_table(name, file, accepted, *others):
 
 
 def check_file(name, file):
-    """Raise an OSError if a file to read, given by the argument `name`, does not exist."""
+    """Raise an OSError if a file to read, given by the argument `name`, does not exist.
+
+    A file without an ending that has the name of built-in data raises a ValueError.
+    """
     if file != "-" and Path(file).is_dir():
         raise IsADirectoryError(f"{name} is {str(file)!r}, a folder. Pass a file.")
     if file != "-" and not Path(file).exists():
         raise FileNotFoundError(f"{name} is {str(file)!r}: there is no such file.")
+    if name in OF_DATA and str(file).isidentifier():
+        from rankbook.data.datasets import NAMES
+
+        if file in NAMES or table_file(file):
+            raise ArgumentError(
+                f"{name} is {file!r}, which is a file here and also the name of built-in data",
+                "a file with an ending, such as .csv, or call rankbook in another folder to use "
+                "the built-in data",
+            )
 
 
 def refuse_two(as_json, output, name="--output"):
@@ -206,7 +219,7 @@ def read_data(  # noqa: PLR0913 -- an option each
         read_table,
     )
 
-    if source not in NAMES:
+    if source not in NAMES or Path(source).is_file():
         if source != "-" and not Path(source).exists():
             near = difflib.get_close_matches(str(source), NAMES, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else "."
@@ -367,7 +380,7 @@ def open_file_blocks(
         return blocks_of_tables(
             open_tables(files), roles_of, exactly=features is None, whole=scored
         )
-    if source == "-" or (source not in NAMES and Path(source).exists()):
+    if source == "-" or Path(source).is_file() or (source not in NAMES and Path(source).exists()):
         check_file("DATA", source)
         table = Source(source)
         reader = with_pair_names(FrameReader(table), columns.get("name") or about.get("name"))
