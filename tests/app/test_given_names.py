@@ -48,8 +48,3 @@ def test_a_file_with_the_name_of_built_in_data_is_not_passed_over(command, name)
     assert f"{argument} is '{name}', which is a file here and also the name of built" in said
     Path(name).rename("other")
     assert "also the name" not in run(command, name, *more).stderr
-
-
-def test_a_folder_does_not_hide_a_built_in_name():
-    Path("cancer").mkdir()
-    assert "rows: 569" in done("convert", "cancer", "out.csv")
