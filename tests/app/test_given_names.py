@@ -35,7 +35,7 @@ def test_options_of_several_values_and_flags_may_be_repeated():
     write_items("d.csv")
     pd.read_csv("d.csv").assign(b=1.0, c=[1, 0, 0, 1]).to_csv("d.csv", index=False)
     given = ["fit", "d.csv", "--target", "grade", "--drop", "b", "--drop", "c", "-q", "-q"]
-    assert "1 features" in done(*given, "-o", "m.rankbook")
+    assert "4 items, 1 feature" in done(*given, "-o", "m.rankbook")
 
 
 @pytest.mark.parametrize("name", ["cancer", "votes"])
