@@ -126,7 +126,10 @@ def test_fit_takes_the_share_of_the_l1_norm():
             "--penalty is 'l1' and --method is 'rankrls'. Pass --penalty only",
         ),
         (["--penalty-factor", "g1=0", *LOGISTIC], "--penalty-factor is given and --penalty is"),
-        (["--penalty", "l1", "--penalty-factor", "g=0", *LOGISTIC], "--penalty-factor is 'g'"),
+        (
+            ["--penalty", "l1", "--penalty-factor", "g=0", *LOGISTIC],
+            "--penalty-factor names the feature 'g'",
+        ),
     ],
 )
 def test_impossible_penalties_are_refused(options, said):
