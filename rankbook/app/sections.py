@@ -263,7 +263,7 @@ def metrics_section(evidence, models, best):
             span = f"{low:.3f} to {high:.3f}" if known else ""
             bar = span_bar(low, value, high) if known and low >= 0 else ""
             rows.append([metric, f"{value:.3f}", span, bar])
-        head = ["metric", "value", "95 % interval", "from 0 to 1"]
+        head = ["metric", "value", "95% interval", "from 0 to 1"]
         shown = table(f"Metrics of {name}" if len(models) > 1 else "Metrics", head, rows)
         parts.append(shown if name == best else folded(name, shown))
     units = evidence.units
@@ -292,7 +292,7 @@ def comparison_section(evidence, best, means, rows, metric):
             [row["name"], f"{row['value']:.4f}", f"{row['difference']:+.4f}", span, bar]
             + [f"{row['p']:.2g}", wins]
         )
-    head = ["model", metric, "best minus this", "95 % interval", f"± {reach:.2g}", "p-value"]
+    head = ["model", metric, "best minus this", "95% interval", f"± {reach:.2g}", "p-value"]
     said = f"{best} has the highest mean. The p-values come from paired tests"
     said += ", corrected for the number of comparisons." if len(rows) > 1 else "."
     head.append(f"{unit} won : lost")

@@ -58,7 +58,7 @@ def remarks(board, features=True):
     if board.errors_ is not None:
         given = board.settings_
         which = "all intervals together" if given["simultaneous"] else "each interval"
-        said.append(f"{100 * given['level']:g} % for {which}, {board.errors_.name}")
+        said.append(f"{100 * given['level']:g}% for {which}, {board.errors_.name}")
     for row in pairs.itertuples() if features else ():
         span = f" ({number(row.low)} to {number(row.high)})" if "low" in pairs else ""
         per = "" if f"{row.per:.4g}" == "1" else f" per {row.per:.4g}"

@@ -308,7 +308,7 @@ class OrderIntervals:
     def remark(self) -> str:
         """One sentence on how to read the intervals."""
         which = "all intervals together" if self.simultaneous else "each interval"
-        said = f"{100 * self.level:g} % for {which}, {self.method}"
+        said = f"{100 * self.level:g}% for {which}, {self.method}"
         groups = int(self.group.max()) + 1
         if groups > 1:
             said += f"; {groups} groups that no comparison connects"

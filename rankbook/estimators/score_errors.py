@@ -11,7 +11,7 @@ from ..base.tables import Tabled
 
 
 def half_width(draws):
-    """Half the width of the middle 68.27 % of draws (..., R), the deviation of normal draws."""
+    """Half the width of the middle 68.27% of draws (..., R), the deviation of normal draws."""
     low, high = np.quantile(draws, norm.cdf([-1.0, 1.0]), axis=-1)
     return (high - low) / 2
 
@@ -87,7 +87,7 @@ class DrawnErrors(Errors):
         return len(self.moved)
 
     def deviations(self):
-        """Deviations (q,) of the estimates, half the width of the middle 68.27 % of resamples."""
+        """Deviations (q,) of the estimates, half the width of the middle 68.27% of resamples."""
         return half_width(self.moved)
 
     def of_differences(self, q):
@@ -145,7 +145,7 @@ class Comparison(Tabled):
         said = "undecided"
         if self.decided:
             said = f"{self.a if self.difference > 0 else self.b} is better"
-        span = f"{100 * self.level:g} % interval {self.low:+.3g} to {self.high:+.3g}"
+        span = f"{100 * self.level:g}% interval {self.low:+.3g} to {self.high:+.3g}"
         return [
             ("difference", f"{self.difference:+.3g}, {span}"),
             (f"{self.a} is better", f"with probability {self.probability:.3g}"),

@@ -234,7 +234,7 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None, neighbour
         How to search by Euclidean distance. "approximate" uses pynndescent (the extra
         rankbook[large]). "auto" uses it, if it is installed, for more than 8 columns and at least
         the work of 100,000 rows with 64 columns, and falls back to the exact search if the
-        approximate one finds less than 90 % of the neighbours.
+        approximate one finds less than 90% of the neighbours.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def test_it_prints_a_table(votes):
     assert [line.split()[1] for line in lines[1:6]] == PLAYERS.tolist()
     lam = rb.Leaderboard().fit(votes).lam_
     said = f"lambda {lam:.6g}"
-    assert lines[6] == f"(95 % for each interval, laplace; {said})" and len(lines) == 7
+    assert lines[6] == f"(95% for each interval, laplace; {said})" and len(lines) == 7
     plain = done("rank", "votes.csv").splitlines()
     assert plain[0].split() == ["rank", "item", "score", "comparisons"]
     assert plain[6:] == [f"({said})"]

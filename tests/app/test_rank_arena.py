@@ -46,7 +46,7 @@ def test_one_command_makes_a_table_to_publish():
     assert head == "| rank | item | score | interval | ranks | comparisons |"
     assert len(rows) == 6 and all(row.count(" | ") == 5 for row in rows) and space == ""
     assert rows[0].startswith("| 1 | model-x | 1") and r"a\|b" in rows[2] and r"\<b" in rows[3]
-    assert remark.startswith("95 % for each interval, sandwich; length +") and "per 2" in remark
+    assert remark.startswith("95% for each interval, sandwich; length +") and "per 2" in remark
     assert "votes of one judge may depend on each other (40 of them)" in remark
     assert Path("ranks.md").read_text() == board(unit="judge", scale="elo").to_markdown() + "\n"
 
@@ -77,7 +77,7 @@ def test_every_format_has_notes_pair_features_and_lambda():
     assert [row["item"] for row in facts["changes"]] == known.table_["item"].tolist()
     page, paper = Path("ranks.html").read_text(), Path("ranks.tex").read_text()
     assert "&lt;b&gt;" in page and "<b>" not in page.replace("<body>", "") and "zh" in page
-    assert r"gpt\_4" in paper and r"95 \% for each" in paper and paper.count(r"\hline") == 4
+    assert r"gpt\_4" in paper and r"95\% for each" in paper and paper.count(r"\hline") == 4
 
 
 def test_tables_by_value_are_printed_with_the_changes():

@@ -626,13 +626,13 @@ def test_a_blank_is_no_name(blank, tmp_path):
 def test_the_remark_names_the_method_of_the_intervals():
     table = arena(200)
     said = lambda **options: rb.Leaderboard(columns=ARENA, **options).fit(table).remark
-    assert said().startswith("95 % for each interval, laplace")
-    assert said(unit="judge").startswith("95 % for each interval, sandwich")
-    assert said(date="day", half_life=30).startswith("95 % for each interval, sandwich")
-    assert said(method="bootstrap", unit="judge").startswith("95 % for each interval, bootstrap")
+    assert said().startswith("95% for each interval, laplace")
+    assert said(unit="judge").startswith("95% for each interval, sandwich")
+    assert said(date="day", half_life=30).startswith("95% for each interval, sandwich")
+    assert said(method="bootstrap", unit="judge").startswith("95% for each interval, bootstrap")
     assert " %" not in said(intervals=False)
     effects = rb.Leaderboard(columns=STYLE, intervals=[]).fit(table).remark
-    assert effects.startswith("95 % for each interval, laplace; length")
+    assert effects.startswith("95% for each interval, laplace; length")
 
 
 def test_ranks_of_values_are_those_of_independent_votes():

@@ -361,7 +361,7 @@ def test_it_shows_a_table():
     found = rb.order_intervals(board(votes()), np.eye(6))
     lines = repr(found).splitlines()
     assert lines[0].split() == ["rank", "item", "score", "interval", "ranks"] and len(lines) == 8
-    assert "<table>" in found._repr_html_() and "95 % for each interval, laplace" in lines[-1]
+    assert "<table>" in found._repr_html_() and "95% for each interval, laplace" in lines[-1]
     many = rb.order_intervals(board(votes(60, 400)), np.eye(60), n_resamples=100)
     assert "20 more" in repr(many)
 
