@@ -139,6 +139,7 @@ class FoldSelection:
             kernel=dict(name=kernel.name) | numbers,
             candidates=[dict(gamma=g, minimum=v) for g, v in zip(model.gammas_, minima)],
             curve=dict(
+                minimum=float(model.curve_.minimum) if has_paths else float(model.best_value_),
                 best=[[low, high if np.isfinite(high) else None] for low, high in self.best],
                 exact=model.curve_.exact,
                 intervals=int(model.curve_.values.size) if has_paths else None,

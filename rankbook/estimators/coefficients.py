@@ -210,6 +210,8 @@ def contributions(problem, f, sums, cluster):
 # %% ../../nbs/estimators/coefficients.ipynb #co08
 UNSETTLED = 1e-2  # largest distance from the optimum that needs no warning, in standard errors
 SHIFTED = 1.0  # largest shift by the penalty that needs no warning, in standard errors
+ROUNDED = 1e-13  # share of the mean square below which the variance of a feature is 0
+HELD = 0.1  # shift of the scores, for a standard deviation of the feature, that a finite effect has
 SINGULAR, PART = 1e-9, 1e-3  # eigenvalue of dependent columns, and part of a column in them
 
 
@@ -227,11 +229,11 @@ def undetermined(H):
 
 
 def errors_of(solution, robust, cluster, names, kept, constant):  # noqa: PLR0913
-    """Standard errors (k,) of the coefficients that are kept, the number of units, and a shift.
+    """Standard errors (k,) of the coefficients that are kept, the number of units, and shifts (k,).
 
     `kept` and `constant` as from :func:`contrasts`, and `names` (d,). An error is NaN where
-    rounding hides it. The number is None without a sandwich. The shift is that of the coefficients
-    by the penalty, to first order and in standard errors. O(n d^2 + d^3).
+    rounding hides it. The number is None without a sandwich. The shifts are those of the
+    coefficients by the penalty, to first order. O(n d^2 + d^3).
     """
     problem, w, lam = solution.problem, solution.weights, solution.lam
     d = w.size
@@ -273,14 +275,32 @@ def errors_of(solution, robust, cluster, names, kept, constant):  # noqa: PLR091
             f"the coefficients are up to {far:.2g} standard errors from the optimum. Fit the model "
             "with solver=('newton', dict(tol=1e-10))."
         )
-    shift = float(np.nanmax(np.abs(by_penalty) / error, initial=0.0))
-    if shift > SHIFTED:
+    return error, units, by_penalty
+
+
+def warn_of_penalty(w, error, shift, spread, names):
+    """The largest shift in standard errors, after a warning if the penalty decides a coefficient.
+
+    All arrays have shape (k,): coefficients, their errors and shifts in the unit of the fit, and
+    the standard deviations of the features in it.
+    """
+    largest = float(np.nanmax(np.abs(shift) / error, initial=0.0))
+    # without an event in a group, slope and curvature of the loss fall alike: a step by the penalty
+    # is about one unit of the score, however small lam is
+    held = (np.abs(shift) * spread > HELD) & (np.abs(w) * spread > 1)
+    if held.any():
+        some = ", ".join(repr(name) for name in names[held][:5])
         warn(
-            f"the penalty moves a coefficient by {shift:.2g} standard errors, so intervals do not "
-            "hold for the effect without it. Use a smaller lam; if that does not help, the effect "
-            "is infinite, for example because a group has no event."
+            f"the penalty alone keeps the coefficients of {some} finite, for example because a "
+            "group has no event, so their errors and p values say nothing. Leave out these "
+            "features, or join the group with another."
         )
-    return error, units, shift
+    elif largest > SHIFTED:
+        warn(
+            f"the penalty moves a coefficient by {largest:.2g} standard errors, so intervals do "
+            "not hold for the effect without it. Use a smaller lam."
+        )
+    return largest
 
 
 @interruptible
@@ -392,13 +412,17 @@ def coefficient_table(
     names = [f"x{j}" for j in range(d)] if names is None else list(map(str, names))
     factor = factor * np.ones(d)
     w, kept, constant = contrasts(groups, solution.weights, factor)
-    error, units, shift = errors_of(solution, robust, cluster, names, kept, constant)
+    error, units, shifts = errors_of(solution, robust, cluster, names, kept, constant)
+    X, n = problem.X, problem.n_items
+    mean = rmatvec(X, np.ones(n)) / n
+    square = column_squares(X) / n
+    spread = np.sqrt(np.where(square - mean**2 > ROUNDED * square, square - mean**2, 0.0))
+    shift = warn_of_penalty(w, error, shifts, spread[kept], np.array(names, dtype=object)[kept])
     of_survival = target.survival is not None
     if standardized:
-        X, n = problem.X, problem.n_items
-        mean = rmatvec(X, np.ones(n)) / n
-        factor = np.sqrt(np.maximum(0.0, column_squares(X) / n - mean**2))
-    coef, se = (-w if of_survival else w) * factor[kept], error * factor[kept]
+        factor = spread
+    coef = (-w if of_survival else w) * factor[kept]
+    se = np.where(spread[kept] > 0, error * factor[kept], np.nan)  # a constant tells nothing
     z = np.divide(coef, se, out=np.zeros_like(coef), where=se != 0)
     reach = norm.ppf((1 + level) / 2) * se
     columns = dict(coef=coef, se=se, z=z, p=erfc(np.abs(z) / np.sqrt(2)))

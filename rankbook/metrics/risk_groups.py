@@ -124,7 +124,7 @@ class SurvivalCurve:
     @property
     def median(self) -> float:
         """The first time at which at most half of the patients are alive; infinite if none is."""
-        below = np.flatnonzero(self.survival <= 0.5)
+        below = np.flatnonzero(self.survival <= 0.5 + 1e-12)  # the product has rounding errors
         return float(self.times[below[0]]) if below.size else np.inf
 
     def restricted_mean(self, tau: float) -> float:

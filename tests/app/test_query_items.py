@@ -52,6 +52,17 @@ def test_a_fit_is_that_of_python(tables, ending, tmp_path):
     assert table[0] == "row,name,score" and table[1].startswith('0,"007,0",')
 
 
+def test_names_in_the_wrong_order_are_refused(tables, tmp_path):
+    folder, items, log = tables
+    items.rename(columns=dict(doc="item")).to_csv(tmp_path / "items.csv", index=False)
+    log.rename(columns=dict(doc="item")).to_csv(tmp_path / "log.csv", index=False)
+    given = [tmp_path / "items.csv", "--preferences", tmp_path / "log.csv", "--lam", "1"]
+    text = refused("fit", *given, "--name", "item,q", "-o", tmp_path / "m")
+    assert "--name is 'item,q', and its first column contains the items of clicks" in text
+    assert not (tmp_path / "m").exists()
+    done("fit", *given, "--name", "q,item", "-o", tmp_path / "m")
+
+
 def test_other_commands_read_pairs_of_names(tables):
     folder, *_ = tables
     given = [folder / "items.csv", "--preferences", folder / "log.csv", *FORM]

@@ -76,6 +76,19 @@ def test_a_path_is_chosen_as_in_python():
     assert f"; {np.count_nonzero(weights)} of 80 features used" in text
 
 
+def test_a_standard_error_more_is_not_called_the_minimum():
+    """The report tells the smallest mean over folds, and the one at the chosen lambda."""
+    written("train", 0, days=1, died=1)
+    given = ["select", "train.csv", "--time", "days", "--event", "died", "--kernel", "linear"]
+    given += ["--rule", "one_se"]
+    found, text = json.loads(done(*given, "--json")), done(*given)
+    least, held_out = found["curve"]["minimum"], found["disagreement"]["held_out"]
+    assert least < held_out <= least + found["chosen"]["standard_error"] + 1e-12
+    assert least == found["candidates"][0]["minimum"]
+    assert f"{least:.6f} of the preferences left out in the wrong order" in text
+    assert f"{held_out:.6f} held out, the mean over folds" in text
+
+
 def test_folds_of_patients_are_those_of_the_estimator():
     table, more = written("train", 0, days=1, died=1)
     given = ["select", "train.csv", "--time", "days", "--event", "died", "--kernel", "linear"]

@@ -388,12 +388,21 @@ def separated(n=40, treated=10):
     return np.column_stack([group, rng.normal(size=n)]).astype(float), y
 
 
-def test_an_infinite_effect_is_said():
+@pytest.mark.parametrize("lam", [1e-6, 1e-3, 0.1])
+@pytest.mark.parametrize("robust", [False, True])
+def test_an_infinite_effect_is_said(lam, robust):
     X, y = separated()
-    model = rb.RankSVM(1e-6, kernel="linear", loss="plackett-luce").fit(X, y)
-    assert rb.coefficient_table(model).p.iloc[0] > 0.5  # the errors show it
-    with pytest.warns(UserWarning, match="moves a coefficient by .* no event"):
-        rb.coefficient_table(model, robust=True)
+    model = rb.RankSVM(lam, kernel="linear", loss="plackett-luce").fit(X, y)
+    with pytest.warns(UserWarning, match="keeps the coefficients of 'x0' finite, .* no event"):
+        rb.coefficient_table(model, robust=robust)
+
+
+def test_a_large_effect_is_not_called_infinite():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = rb.Orders.from_survival(rng.exponential(np.exp(-3 * X[:, 0])), np.ones(300, bool))
+    model = rb.RankSVM(1e-3, kernel="linear", loss="plackett-luce").fit(X, y)
+    assert rb.coefficient_table(model).coef.iloc[0] > 2.5
 
 
 def test_columns_that_depend_on_each_other_are_named():
@@ -539,6 +548,8 @@ def test_categories_that_the_data_do_not_determine_are_announced():
     with pytest.warns(UserWarning, match="do not determine the coefficients of 'city=Oslo'"):
         table = rb.coefficient_table(model)
     assert table.index.tolist()[-1] == "city=Oslo" and table.coef.iloc[-1] == 0
+    assert table.iloc[-1][["se", "z", "p", "low", "high"]].isna().all()
+    assert np.isfinite(table.iloc[:-1]).all(axis=None)
 
 
 @pytest.mark.parametrize(

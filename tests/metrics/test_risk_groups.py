@@ -315,3 +315,11 @@ def test_a_time_without_patients_is_announced():
     strata = rb.Orders.from_survival([2, 6, 7], [1, 1, 0], [0, 0, 1], entry=[0, 3, 3])
     with pytest.raises(ValueError, match="^y_true has strata"):
         risk_groups(strata, [0, 1, 1])
+
+
+@pytest.mark.parametrize("n", range(1, 61))
+def test_a_median_has_no_rounding_errors(n):
+    """With an event at each of the times 1 to n, half of the patients are dead at n / 2."""
+    y = rb.Orders.from_survival(np.arange(1.0, n + 1), np.ones(n, bool))
+    (curve,) = risk_groups(y, np.zeros(n), 1).curves
+    assert curve.median == (n + 1) // 2

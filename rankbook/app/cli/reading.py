@@ -653,6 +653,11 @@ def asked_preferences(
 def with_query(columns, form, name):
     """Return arguments of a reader, with the query of clicks if `name` is QUERY,ITEM."""
     is_pair = name is not None and "," in name and form in (None, "clicks")
+    if is_pair and name.split(",")[0] == columns.get("item", "item"):
+        raise ArgumentError(
+            f"name is {name!r}, and its first column contains the items of clicks",
+            "the column of queries first, as in --name QUERY,ITEM",
+        )
     return (dict(query=name.split(",")[0]) if is_pair else {}) | columns
 
 

@@ -175,7 +175,7 @@ def fold_report(facts):
     ]
     for row in facts["candidates"] if len(facts["candidates"]) > 1 else ():
         rows.append((f"  gamma {row['gamma']:.4g}"[:13], f" minimum {row['minimum']:.6f}"))
-    curve = facts["curve"] | dict(minimum=wrong["held_out"])
+    curve = facts["curve"]
     gamma = "" if chosen["gamma"] is None else f", gamma {chosen['gamma']:.6g}"
     if curve["intervals"] is not None:
         best, said = best_lines(curve, chosen["lam"], "preferences left out")
@@ -186,7 +186,8 @@ def fold_report(facts):
         best, said = [("minimum", f"{text}{ends} of a grid")], f"lambda {chosen['lam']:.6g}"
         how = "the largest of these"
     rows += [*best, ("chosen", f"{said}{gamma} ({how}){features_used(facts)}")]
-    text = f"{wrong['held_out']:.6f} held out, the smallest mean over folds"
+    least = "smallest " * (chosen["rule"] != "one_se")
+    text = f"{wrong['held_out']:.6f} held out, the {least}mean over folds"
     if chosen["standard_error"] is not None:
         text += f" (standard error {chosen['standard_error']:.6f})"
     rows.append(("disagreement", text))
