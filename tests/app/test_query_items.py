@@ -63,6 +63,22 @@ def test_names_in_the_wrong_order_are_refused(tables, tmp_path):
     done("fit", *given, "--name", "q,item", "-o", tmp_path / "m")
 
 
+def test_grades_are_compared_within_the_queries_of_names(tables, tmp_path):
+    folder, items, _ = tables
+    given = [folder / "items.csv", "--preferences", folder / "log.csv", *FORM, "--name", "q,doc"]
+    done("fit", *given, "--lam", "1", "-o", tmp_path / "m")
+    grades = np.random.default_rng(0).integers(0, 3, len(items))
+    items.assign(grade=grades).to_csv(tmp_path / "judged.csv", index=False)
+    asked = ["evaluate", tmp_path / "m", tmp_path / "judged.csv", "--target", "grade"]
+    found = run(*asked, "--json")
+    assert "note: qid: the queries of" in found.stderr and "--qid none" in found.stderr
+    value = json.loads(found.stdout)["metrics"]["disagreement"]
+    scores = rb.load(tmp_path / "m").predict(items[["a", "b"]])
+    assert value == pytest.approx(rb.disagreement(grades, scores, qid=items["q"]))
+    whole = json.loads(done(*asked, "--qid", "none", "--json"))["metrics"]["disagreement"]
+    assert whole == pytest.approx(rb.disagreement(grades, scores)) and whole != value
+
+
 def test_other_commands_read_pairs_of_names(tables):
     folder, *_ = tables
     given = [folder / "items.csv", "--preferences", folder / "log.csv", *FORM]

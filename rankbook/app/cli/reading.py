@@ -368,6 +368,10 @@ def open_file_blocks(
             )
         more = dict(features=features, drop=drop, of_model=features is not None)
         if known.get("name") not in (None, "none") and (both := pair_of(known["name"], names)):
+            if scored and known.get("target") not in (None, "none") and "qid" not in known:
+                known["qid"] = both[0]
+                said = f"qid: the queries of {table} are in the first column of --name, {both[0]!r}"
+                warn(Assumption(f"{said}. For one query of all rows pass --qid none."))
             groups = {known.get(role) for role in ("qid", "group_split", "cluster")}
             more["drop"] = [*drop, *(column for column in both if column not in groups)]
         roles = find_roles(table, names, **known, **more, needs_target=needs_target)
