@@ -362,8 +362,8 @@ def coefficient_table(
     UserWarning
         If the model is so far from the optimum that the table is not exact; if the sandwich
         estimate has no more units than there are coefficients; if columns are constant or linear
-        combinations of each other; or if the penalty moves a coefficient by more than a standard
-        error, for example because a group has no event.
+        combinations of each other; if the penalty moves a coefficient by more than a standard
+        error; or if only the penalty keeps one finite, for example because a group has no event.
     Assumption
         If steps of a pipeline other than a StandardScaler change the features.
 
