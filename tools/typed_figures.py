@@ -4,8 +4,9 @@
     python tools/typed_figures.py book/uncertainty   some
 
 A figure is a number with a unit (a time, a share, points) or with two decimals. A cell shows it if
-its code or its stored output has a number that rounds to it, also as a share of 1 for per cent or
-in thousands. Stored outputs are compared with new ones whenever notebooks run.
+its code or its stored output has a number that rounds to it. A share of 1 also shows per cent and
+points, and a time or size may have a unit a thousand times larger or smaller. Stored outputs are
+compared with new ones whenever notebooks run.
 """
 
 import json
@@ -18,7 +19,7 @@ UNIT = r"(?:s|ms|seconds?|minutes?|hours?|[GM]B|%|per cent|times|(?:percentage )
 FIGURE = re.compile(rf"(?<![\w.])(\d[\d,]*\.?\d*)\s?{UNIT}|(?<![\w.])(0?\.\d{{2,}})")
 UNREAD = re.compile(r"```.*?```|\$[^$]*\$|`[^`]*`|\]\([^)]*\)", re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
-FACTORS = 1, 100, 1e-2, 1000, 1e-3
+SHARES, SIZES = (1, 100), (1, 1000, 1e-3)  # by which a number of a cell may be multiplied
 
 
 def texts(cell):
@@ -46,7 +47,9 @@ def unshown(notebook):
             for found in FIGURE.finditer(sentence):
                 typed = (found[1] or found[2]).rstrip(",.").replace(",", "")
                 decimals = len(typed.partition(".")[2])
-                rounded = {round(value * by, decimals) for value in shown for by in FACTORS}
+                factors = SHARES if re.search("%|per cent|point", found[0]) else SIZES
+                factors = factors if found[1] else (1,)
+                rounded = {round(value * by, decimals) for value in shown for by in factors}
                 if float(typed) not in rounded:
                     yield cell["id"], found[0], sentence.strip()
 
