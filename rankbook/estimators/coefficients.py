@@ -292,7 +292,7 @@ def warn_of_penalty(w, error, shift, spread, names):
         some = ", ".join(repr(name) for name in names[held][:5])
         warn(
             f"the penalty alone keeps the coefficients of {some} finite, for example because a "
-            "group has no event, so their errors and p values say nothing. Leave out these "
+            "group has no event, so their errors and p values have no meaning. Leave out these "
             "features, or join the group with another."
         )
     elif largest > SHIFTED:
@@ -422,7 +422,7 @@ def coefficient_table(
     if standardized:
         factor = spread
     coef = (-w if of_survival else w) * factor[kept]
-    se = np.where(spread[kept] > 0, error * factor[kept], np.nan)  # a constant tells nothing
+    se = np.where(spread[kept] > 0, error * factor[kept], np.nan)  # NaN for a constant
     z = np.divide(coef, se, out=np.zeros_like(coef), where=se != 0)
     reach = norm.ppf((1 + level) / 2) * se
     columns = dict(coef=coef, se=se, z=z, p=erfc(np.abs(z) / np.sqrt(2)))

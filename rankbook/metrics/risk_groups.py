@@ -328,8 +328,8 @@ def risk_groups(
     Warns
     -----
     UserWarning
-        If patients enter late, and nobody of a group is under observation for a while, so that its
-        curve is not determined from then on.
+        If patients enter late, and a group has no patient under observation for a while. Its curve
+        is not determined from then on.
 
     Notes
     -----
@@ -337,8 +337,8 @@ def risk_groups(
     ``multivariate_logrank_test``). Apply the test to patients who were not used to fit the scores.
     With late entries, a curve describes patients who live until the first entry of their group. If
     a patient has several rows, because features change, a row may be in another group than the one
-    before: the test is then that of Mantel and Byar, the curves are those of Simon and Makuch, and
-    the table counts rows. O(n log n) for each group.
+    before. This gives the test of Mantel and Byar and the curves of Simon and Makuch, and the table
+    counts rows. O(n log n) for each group.
 
     References
     ----------

@@ -187,7 +187,7 @@ def late_sample(seed, n=80):
     """Patients with ties who enter at whole times, many of them late, in three groups."""
     time, event, score, rng = sample(seed, n, 14, 0.3)
     entry = np.maximum(-1.0, time - rng.integers(1, 12, n))
-    entry[:15] = -1.0  # somebody of each group is there from the start
+    entry[:15] = -1.0  # some patients of each group are observed from the start
     score[:15] = np.arange(15) % 5
     time[:5] = 15.0  # and until the end
     return time, event, entry, score, rng

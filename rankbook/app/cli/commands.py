@@ -228,7 +228,7 @@ def export(
     """Write a model for another program: a linear one as JSON, or ONNX.
 
     The names of features in a search engine must equal the names in the model. The scaling of
-    features is part of the result. rb.to_json and rb.to_onnx in Python do the same.
+    features is part of the result. In Python, use rb.to_json and rb.to_onnx.
     """
     from rankbook.base.files import write_whole
     from rankbook.base.limits import import_extra
