@@ -64,7 +64,7 @@ SEARCHES = {
     "sparse": "large_data|few_features",
     "cross-validation": "choosing_lambda|optimism|pipelines",
     "kernel": "kernels|many_kernels",
-    "certificate": "problems/certificate",
+    "certificate": "book/certificates",
     "label ranking": "new_users_new_items",
     "Plackett-Luce": "probabilities|plackett_luce|leaderboard",
     "leaderboard": "leaderboard",

@@ -26,7 +26,7 @@ APPENDICES = {
     "zapien2009_sentences",
 }  # of chapters on papers
 PAPERS = [p for p in sorted((ROOT / "nbs/papers").glob("*.ipynb")) if p.stem not in APPENDICES]
-OTHERS = [ROOT / "nbs/metrics/compare.ipynb", ROOT / "nbs/problems/certificate.ipynb"]
+OTHERS = [ROOT / "nbs/metrics/compare.ipynb"]
 LINES, FOLDED, EXERCISES = 30, 5, 3
 PICTURE = {"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": "<svg/>"}}
 # Figures that are not results: plans of a course, levels of intervals, and settings.
