@@ -22,6 +22,14 @@ ROOT = Path(__file__).resolve().parents[1]
 WORK, SITE, WEBSITE = ROOT / "build" / "site", ROOT / "_site", ROOT / "tools" / "website"
 SOURCE, BUILT, NPM = WORK / "source", WORK / "html", WORK / "npm"
 MATHJAX = "tex-svg.js"
+FIND_WORD = r"""var findWord = (text, word) => {
+  const [start, end] = ["(?<![\\p{L}\\p{N}])", "(?![\\p{L}\\p{N}])"];
+  const escaped = word.replace(/[.*+\-?^${}()|[\]\\]/g, "\\$&");
+  const at = (suffix) => text.search(new RegExp(start + escaped + suffix, "u"));
+  const whole = at(end);
+  return whole < 0 ? at("") : whole;
+};
+"""
 
 
 def settings():
@@ -91,8 +99,9 @@ def finish():
         page = shorter(page if path.name == "search.html" else without_index(page))
         path.write_text(with_description(page), encoding="utf-8")
     write_map()
-    search = BUILT / "_static" / "searchtools.js"
-    search.write_text(reading_only(search.read_text(encoding="utf-8")), encoding="utf-8")
+    for script, change in (("searchtools", reading_only), ("sphinx_highlight", from_words_on)):
+        path = BUILT / "_static" / f"{script}.js"
+        path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
     index = BUILT / "searchindex.js"
     index.write_text(with_words(index.read_text(encoding="utf-8")), encoding="utf-8")
     for path in filter(Path.is_file, (BUILT / "_sources").rglob("*")):
@@ -243,15 +252,36 @@ def decimal(number, digits):
 
 
 def reading_only(search):
-    """Sphinx's search, whose excerpts of a page are its text without buttons and without TeX."""
-    kinds = '".bd-header-article", ".onlyprint", "summary", '
-    changes = [('[".headerlink", ', f'[".headerlink", {kinds}')]
-    changes += [("Search.htmlToText(htmlText, anchor)", r"$&.replace(/\\[(\\]\\?|\\[)\]]/g, '')")]
-    for before, after in changes:
-        if search.count(before) != 1:
-            raise SystemExit("searchtools.js of this Sphinx takes its excerpts in another way.")
-        search = search.replace(before, after.replace("$&", before))
-    return search
+    """Sphinx's search, whose excerpts of a page are its text without buttons and without TeX.
+
+    An excerpt surrounds all that was typed, or else its last word, its stem, or a word with it.
+    """
+    kinds = '".bd-header-article", ".onlyprint", "summary", "footer", ".bd-sidebar-secondary", '
+    place = ".map((k) => textLower.indexOf(k.toLowerCase()))"
+    changes = {'[".headerlink", ': f'[".headerlink", {kinds}'}
+    text = "Search.htmlToText(htmlText, anchor)"
+    changes[text] = text + r".replace(/\\[(\\]\\?|\\[)\]]/g, '')"
+    changes[place] = ".map((k) => findWord(textLower, k.toLowerCase()))"
+    typed = 'new URLSearchParams(location.search).get("q").trim()'
+    call = "makeSearchSummary(data, searchTerms, anchor)"
+    changes[call] = call.replace("searchTerms", f"[...searchTerms, ...highlightTerms, {typed}]")
+    return FIND_WORD + changed(search, changes)
+
+
+def from_words_on(highlight):
+    """Sphinx's marks of what was searched for, which begin where a word begins: no elo in below."""
+    changes = {"val.toLowerCase().indexOf(text)": "findWord(val.toLowerCase(), text)"}
+    changes["node.childNodes.forEach("] = "[...node.childNodes].forEach("  # marks add to them
+    return FIND_WORD + changed(highlight, changes)
+
+
+def changed(script, changes):
+    """A script of Sphinx with each key, which has to occur once, replaced by its value."""
+    for before, after in changes.items():
+        if script.count(before) != 1:
+            raise SystemExit(f"The search of this Sphinx is written in another way: no {before}")
+        script = script.replace(before, after)
+    return script
 
 
 def with_words(index):
@@ -266,8 +296,30 @@ def with_words(index):
         place = [data["docnames"].index(contents.page_of(entry)), "", True]
         for word in entry.get("search", ()):
             data["indexentries"].setdefault(word.lower(), []).append(place)
+    data["cited"] = cited_words(data)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"{before}({text})"
+
+
+def cited_words(data):
+    """The words of each page that occur in its references only, for scorer.js: {page: [words]}."""
+    from sphinx.search.en import SearchEnglish
+
+    language, found = SearchEnglish({}), {}
+    section = r'(<section id="(?:further-reading|references)">.*?</section>)'
+
+    def words(html):
+        text = unescape(re.sub(r"<[^>]*>", " ", html))
+        return {language.stem(word) for word in language.split(text)}
+
+    for name in data["docnames"]:
+        html = (BUILT / f"{name}.html").read_text(encoding="utf-8")
+        article = html.partition("<article")[2].partition("</article>")[0]
+        parts = re.split(section, article, flags=re.DOTALL)
+        if len(parts) > 1:
+            cited = words(" ".join(parts[1::2])) - words(" ".join(parts[::2]))
+            found[name] = sorted(cited & data["terms"].keys())
+    return found
 
 
 def fill_cards():

@@ -77,13 +77,29 @@ def test_marks_keep_their_style_and_names_stay_apart(site_tool):
     assert len(set(names)) == 1000  # those beyond two letters keep theirs
 
 
-def test_a_search_shows_text_and_no_buttons(site_tool):
+def test_a_search_shows_whole_words_of_text_and_no_buttons(site_tool):
     before = 'for (const removalQuery of [".headerlink", "script", "style"]) {'
     before += "const text = Search.htmlToText(htmlText, anchor);"
+    before += ".map((k) => textLower.indexOf(k.toLowerCase()))"
+    before += "Search.makeSearchSummary(data, searchTerms, anchor)"
     after = site_tool.reading_only(before)
     assert ".bd-header-article" in after and "anchor).replace(" in after
-    with pytest.raises(SystemExit, match="in another way"):
-        site_tool.reading_only("nothing of the kind")
+    assert "indexOf" not in after and "...highlightTerms" in after
+    before = "val.toLowerCase().indexOf(text); node.childNodes.forEach((el) =>"
+    after = "findWord(val.toLowerCase(), text); [...node.childNodes].forEach((el) =>"
+    assert site_tool.from_words_on(before).endswith(after)
+    for change in (site_tool.reading_only, site_tool.from_words_on):
+        with pytest.raises(SystemExit, match="in another way"):
+            change("nothing of the kind")
+
+
+def test_words_that_only_references_contain_are_known(site_tool, tmp_path, monkeypatch):
+    page = '<article><p>Trees</p><section id="further-reading"><h2>More</h2>A neural tree</section>'
+    (tmp_path / "a.html").write_text(f"{page}</article>", encoding="utf-8")
+    (tmp_path / "b.html").write_text("<article>neural</article>", encoding="utf-8")
+    monkeypatch.setattr(site_tool, "BUILT", tmp_path)
+    data = {"docnames": ["a", "b"], "terms": {"neural": [0, 1], "tree": 0, "more": 0}}
+    assert site_tool.cited_words(data) == {"a": ["more", "neural"]}
 
 
 def test_a_picture_has_no_ground_and_says_how_narrow_it_may_be(site_tool):
