@@ -76,11 +76,17 @@ SEARCHES = {
     "ranking SVM": "ranking_svm|ranksvm",
     "active learning": "asking",
     "glossary": "faq",
+    "GPU": "alternatives",
+    "ties": "guides/leaderboard",
+    "neural": "listwise",
+    "elo": "ratings_over_time",
+    "learning to rank": "index",
 }
 FIRST = {
     "counterfactual": "book/counterfactual",
     "reward model": "guides/reward_models",
-    "learning to rank": "guides/fit",
+    "learning to rank": "book/first_ranking",
+    "censored": "survival",
     "ties": "book/measuring|faq",
     "GPU": "guides/fit",
     "neural": "guides/reward_models|guides/fit",
@@ -185,6 +191,14 @@ def test_a_search_shows_excerpts_of_text_beside_an_icon(tab, address):
         "each => each.getBoundingClientRect().left + parseFloat(getComputedStyle(each).paddingLeft)"
     )
     assert icon["x"] + icon["width"] < padding
+
+
+def test_a_search_marks_words_from_their_beginning(tab, address):
+    found_by(tab, address, "elo")
+    tab.locator("#search-results .highlighted").first.wait_for()
+    shown = tab.locator("#search-results").inner_html()
+    assert not re.search(r'\w<span class="highlighted">', shown)
+    assert re.search(r'<span class="highlighted">[Ee]lo</span>', shown)
 
 
 def test_a_block_of_code_is_copied(tab, address):
