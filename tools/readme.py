@@ -36,8 +36,9 @@ def from_root(match):
     opening, target = match.groups()
     if re.match(r"[a-z]+:|#", target):
         return match.group()
-    if target.startswith("/") or target.endswith(".ipynb"):
-        return f"{opening}{site_url()}/{target.removesuffix('.ipynb').strip('/')}.html"
+    page, mark, place = target.partition("#")
+    if page.startswith("/") or page.endswith(".ipynb"):
+        return f"{opening}{site_url()}/{page.removesuffix('.ipynb').strip('/')}.html{mark}{place}"
     return opening + posixpath.normpath(f"{NOTEBOOK.parent.name}/{target}")
 
 
