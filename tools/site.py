@@ -18,6 +18,8 @@ from html import escape, unescape
 from pathlib import Path
 from time import perf_counter
 
+import teach
+
 ROOT = Path(__file__).resolve().parents[1]
 WORK, SITE, WEBSITE = ROOT / "build" / "site", ROOT / "_site", ROOT / "tools" / "website"
 SOURCE, BUILT, NPM = WORK / "source", WORK / "html", WORK / "npm"
@@ -97,11 +99,13 @@ def finish():
     for path in BUILT.rglob("*.html"):
         page = with_least_widths(path.read_text(encoding="utf-8"), least)
         page = shorter(page if path.name == "search.html" else without_index(page))
+        page = with_own_links(page, "../" * len(path.relative_to(BUILT).parts[1:]))
         path.write_text(with_description(page), encoding="utf-8")
     write_map()
     for script, change in (("searchtools", reading_only), ("sphinx_highlight", from_words_on)):
         path = BUILT / "_static" / f"{script}.js"
         path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    teach.write_sheets(BUILT / "sheets")
     index = BUILT / "searchindex.js"
     index.write_text(with_words(index.read_text(encoding="utf-8")), encoding="utf-8")
     for path in filter(Path.is_file, (BUILT / "_sources").rglob("*")):
@@ -113,6 +117,12 @@ def finish():
             path.unlink()
     shutil.rmtree(SITE, ignore_errors=True)
     shutil.move(BUILT, SITE)
+
+
+def with_own_links(page, up):
+    """A page whose links to the published site lead to the files beside it."""
+    home = settings()["site_url"].rstrip("/")
+    return re.sub(rf'(<a[^>]*? href="){re.escape(home)}/', rf"\g<1>{up}", page)
 
 
 def without_index(page):

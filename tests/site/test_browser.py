@@ -213,6 +213,31 @@ def test_a_block_of_code_is_copied(tab, address):
     )
 
 
+def test_a_chapter_is_shown_as_slides(tab, address):
+    tab.set_viewport_size(DESK)
+    tab.goto(f"{address}book/ranking_svm.html?slides", wait_until="load")
+    slide = tab.locator(".slide.shown")
+    slide.wait_for()
+    assert slide.count() == 1 and slide.locator("h1").is_visible()
+    assert not tab.locator(".bd-sidebar-primary").is_visible()
+    place = tab.locator(".slides-bar output")
+    last = int(place.inner_text().partition(" / ")[2])
+    headings = set()
+    for number in range(1, last + 1):
+        assert place.inner_text() == f"{number} / {last}"
+        assert slide.inner_text().strip() and "Show the" not in slide.inner_text()
+        headings |= set(slide.locator("h1, h2, h3").all_inner_texts())
+        tab.keyboard.press("ArrowRight")
+    assert {"The objective", "Exercises"} <= headings and last > len(headings)
+    assert place.inner_text() == f"{last} / {last}" and tab.url.endswith(f"?slides#{last}")
+    assert tab.locator("article", has_text="Solution").count() == 0
+    assert tab.locator("article mjx-container").count() > 3
+    tab.keyboard.press("Escape")
+    tab.wait_for_url("**/ranking_svm.html")
+    assert tab.locator("article summary", has_text="Solution").first.is_visible()
+    assert tab.faults == [] and tab.foreign == []
+
+
 def test_implementations_are_folded(tab, address):
     tab.goto(f"{address}problems/certificate.html")
     summary = tab.locator(

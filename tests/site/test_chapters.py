@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import nbformat
 import pytest
@@ -36,10 +37,9 @@ PLANNED = {
     "lab": {"90 minutes"},
     "large_data": {"256 MB"},
     "leaderboard": {"0.693"},  # -log(1/2)
-    "problem_sets": {"7 points"},
     "guarantees": {"10 seconds"},  # a limit that a slow test checks
-    "teach": {f"{minutes} minutes" for minutes in (15, 20, 25, 30, 90)}
-    | {f"{share}%" for share in (20, 30, 50, 60)},
+    "teach": {f"{minutes} minutes" for minutes in (15, 20, 25, 30, 45, 90)}
+    | {f"{share}%" for share in (10, 20, 25, 30, 40, 50, 60)},
 }
 EXERCISE = re.compile(r"^(?:\*\*\d+\.\*\*|\d+\.) ", re.MULTILINE)
 
@@ -149,3 +149,22 @@ def test_a_sheet_has_an_empty_cell_for_each_solution(name, tmp_path, monkeypatch
     ]
     assert sum(cell.source == "# Your code" for cell in sheet) == sum(runs) > 2
     assert not any("<details>" in c.source or teach.has_tag(c, "solution") for c in sheet)
+
+
+def test_each_session_has_an_archive_of_sheets_with_their_tables(tmp_path):
+    teach.write_sheets(tmp_path)
+    plan = teach.sessions()
+    assert list(plan) == list(range(1, 13)) and all(plan.values())
+    files = {}
+    for number, names in plan.items():
+        with ZipFile(tmp_path / f"session_{number}.zip") as archive:
+            files |= {name: archive.read(name).decode() for name in archive.namelist()}
+        assert {f"{name}.ipynb" for name in names} <= set(files)
+    files |= {path.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.ipynb")}
+    assert {"lab.ipynb", "problem_sets.ipynb", "book/which.csv"} <= set(files)
+    for name, text in files.items():
+        if name.endswith(".ipynb"):
+            cells = nbformat.reads(text, 4).cells
+            assert "# Your code" in {cell.source for cell in cells}, name
+            assert not any("<details>" in c.source or teach.has_tag(c, "solution") for c in cells)
+            assert not any(cell.get("outputs") for cell in cells)

@@ -96,6 +96,15 @@ def test_a_chapter_can_be_downloaded_and_opened_elsewhere(site):
     assert "#|" not in re.sub(r"<[^>]*>", "", page), "a directive of nbdev is shown"
 
 
+def test_a_course_has_slides_and_sheets_beside_its_plan(site):
+    links = read(site / "guides" / "teach.html").links
+    assert "../book/ranking_svm.html?slides" in links and "../sheets/lab.ipynb" in links
+    sheets = [link for link in links if re.fullmatch(r"\.\./sheets/session_\d+\.zip", link)]
+    assert len(sheets) == 12
+    for page, shown in (("book/ranking_svm", True), ("reference/rankbook.RankSVM", False)):
+        assert any("?slides" in link for link in read(site / f"{page}.html").links) == shown
+
+
 def test_a_name_in_prose_leads_to_the_reference(site):
     links = read(site / "preferences" / "graph.html").links
     assert "../reference/rankbook.Preferences.html#rankbook.Preferences" in links

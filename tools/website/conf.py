@@ -83,12 +83,18 @@ contents.number_chapters(_areas[0])
 _releases = contents.releases(_home)
 
 
+SLIDES = dict(label="slides-button", tooltip="Show this page as slides")
+
+
 def add_context(app, pagename, templatename, context, doctree):
-    """Give the sidebar what it draws, and chapters and guides a button to download them."""
+    """Give the sidebar what it draws, and chapters and guides buttons to show and download them."""
     context["areas"], context["releases"] = _areas, _releases
     read = any(pagename in area["pages"] for area in _areas[:-1])
-    if not read or context.get("page_source_suffix") != ".ipynb":
-        buttons = context.get("header_buttons", [])
+    buttons = context.get("header_buttons", [])
+    if read and context.get("page_source_suffix") == ".ipynb":
+        address = f"{pagename.rpartition('/')[2]}.html?slides"
+        buttons.insert(0, dict(type="link", icon="fas fa-desktop", url=address, **SLIDES))
+    else:
         context["header_buttons"] = [b for b in buttons if b["label"] != "download-buttons"]
 
 
