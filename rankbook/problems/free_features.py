@@ -31,10 +31,9 @@ def free_columns(X, free):
     return np.asarray(dense(X[:, free]), dtype=np.float64, order="F")
 
 
-def spread(summed, bands, n):
-    """The product (n,) of the Hessian B with random signs, about as large as its diagonal."""
-    signs = np.where(np.random.default_rng(0).random(n) < 0.5, -1.0, 1.0)
-    return summed.curvature(bands, signs)
+def spread(summed, bands, n, seed=0):
+    """The product (n,) of the Hessian B with a random vector, about as large as its diagonal."""
+    return summed.curvature(bands, np.random.default_rng(seed).normal(size=n))
 
 
 def curved(summed, bands, A):
@@ -53,6 +52,19 @@ def newton_step(H, unit, r):
     for _ in range(2):
         v += unit * np.linalg.lstsq(K, unit * (r - H @ v), rcond=RANK)[0]
     return v
+
+
+def rounding(problem, f, sums):
+    """Bound the rounding error of the gradient at scores f (n,), in the norm.
+
+    A preference counts with its curvature if its shortfall is positive, or may be. The norm of B is
+    estimated from three products, because one may be 0 by chance.
+    """
+    error = NOISE * float(np.abs(f).max())
+    bands = problem.loss.inner_bands(problem, f, sums.bands, -2 * error)
+    bent = np.linalg.norm([spread(problem.summed, bands, f.size, seed) for seed in range(3)])
+    own = NOISE * float(np.linalg.norm(sums.score_gradient)) + 2 * sums.slope_error
+    return own + float(bent) * error
 
 
 def moved_gradient(problem, f, sums, A):
@@ -103,9 +115,7 @@ def orthogonal_gradient(problem, f, sums, A, w, free):
         return g, 0.0
     signs = None if problem.signs is None else problem.signs[free]
     held = np.ones(free.size, bool) if signs is None else (signs == 0) | (w != 0)
-    bent = float(np.linalg.norm(spread(problem.summed, sums.bands, len(A))))
-    error = NOISE * (float(np.linalg.norm(g)) + bent * float(np.abs(f).max()))
-    noise = np.sqrt((A * A).sum(axis=0)) * (error + 2 * sums.slope_error)
+    noise = np.sqrt((A * A).sum(axis=0)) * rounding(problem, f, sums)
     pulls = lambda point: np.abs(nearest(signs, A.T @ point)) > noise
     while True:
         point, rise = moved_gradient(problem, f, sums, A[:, held])
@@ -178,11 +188,12 @@ def free_fit(problem):
     informs = curved(summed, sums.bands, A)[2] > 0
     free, A = free[informs], A[:, informs]
     signs, w, wide = None if problem.signs is None else problem.signs[free], np.zeros(free.size), 0
+    size = abs(sums.loss)
     for _ in range(MOST if free.size else 0):
         _, H, unit = curved(summed, sums.bands, A)
         r = A.T @ sums.score_gradient
         v = bounded_step(H, unit, r, w, signs)
-        fall, noise = float(r @ v), 1e-15 * max(1.0, abs(sums.loss))
+        fall, noise = float(r @ v), 1e-15 * (abs(sums.loss) + 1e-15 * size)
         wide = wide + 1 if np.ptp(A @ v) >= 0.5 else 0
         if wide >= WIDE and derivative is None:
             raise ArgumentError(

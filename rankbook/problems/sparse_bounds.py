@@ -19,6 +19,7 @@ from .free_features import (
     origin_items,
     orthogonal_facts,
     orthogonal_gradient,
+    rounding,
 )
 from .signs import by_feature, nearest, sign_violation
 
@@ -103,14 +104,14 @@ class SparseBounds:
 
 
 # %% ../../nbs/problems/sparse_bounds.ipynb #sb09
-def strongest(X, gradient, signs=None, factors=1.0):
+def strongest(X, gradient, signs=None, factors=1.0, error=0.0):
     """Largest absolute entry of X' gradient, 0 if it is a rounding error. O(n d).
 
     Entries that violate the signs (d,) or have a factor of 0 are ignored, and others are divided by
-    `factors` (d,).
+    `factors` (d,). The norm of the gradient's own error is at most `error`.
     """
     length = np.sqrt(square_norms(X.T))
-    noise = 16 * np.finfo(float).eps * length * np.linalg.norm(gradient)
+    noise = length * (16 * np.finfo(float).eps * np.linalg.norm(gradient) + error)
     strength = np.abs(nearest(signs, rmatvec(X, gradient)))
     counts, factors = (strength > noise) & (factors > 0), np.broadcast_to(factors, strength.shape)
     return float((strength[counts] / factors[counts]).max(initial=0.0))
@@ -302,7 +303,8 @@ def zero_strength(problem, usual=False):
     point, _ = orthogonal_gradient(problem, f, sums, columns, weights, free)
     if usual and np.ndim(factors):
         factors = np.where(factors >= np.median(factors[factors > 0]), factors, 0.0)
-    return strongest(items, point, problem.signs, factors)
+    error = rounding(problem, f, sums) if free.size else 0.0
+    return strongest(items, point, problem.signs, factors, error)
 
 
 def usual_lam_max(problem):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import linprog, lsq_linear, minimize
 from scipy.sparse import csr_array
 
 import rankbook as rb
@@ -287,3 +287,66 @@ def test_default_ends_of_paths_follow_the_features_of_usual_factors():
     assert light.lam_max > 1e5 * plain.lam_max
     path = rb.solve_path(light, solver=("sparse", dict(eps=1e-2, deviance=1.0)))
     assert path.domain[0] < 2e-4 * plain.lam_max and path.weights[-1].all()
+
+
+def small_case(seed):
+    """A few items whose free features nearly order them, and differences (m, k) of the pairs."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(4, 14)), int(rng.integers(1, 4))
+    y = rng.permutation(np.r_[0.0, 1.0, rng.integers(0, 4, n - 2)])
+    free = rng.integers(-2, 3, (n, k)) + 0.0 if rng.random() < 0.3 else rng.normal(size=(n, k))
+    if rng.random() < 0.7:
+        free[:, 0] = y + np.exp(-rng.uniform(0, 8)) * rng.normal(size=n)
+    free *= 10.0 ** rng.integers(-4, 5, k)
+    signs = rng.choice([-1, 0, 1], k + 1, p=[0.1, 0.8, 0.1])
+    better, worse = np.nonzero(y[:, None] > y)
+    items = np.column_stack([free, rng.normal(size=n)])
+    return items, y, signs, free[better] - free[worse]
+
+
+def squared_minimum(differences, signs):
+    """The smallest loss of free features: |1 - D v - t|^2 with t >= 0, by bounded least squares."""
+    m, k = differences.shape
+    scaled = differences / np.maximum(np.abs(differences).max(axis=0), 1e-300)
+    low = np.r_[np.where(signs > 0, 0.0, -np.inf), np.zeros(m)]
+    high = np.r_[np.where(signs < 0, 0.0, np.inf), np.full(m, np.inf)]
+    bounds = (low, high)
+    found = lsq_linear(np.hstack([scaled, -np.eye(m)]), np.ones(m), bounds, "bvls", tol=1e-14)
+    return 2 * found.cost
+
+
+def has_infinite_weights(differences, signs):
+    """Whether some direction orders no pair wrongly and some pair right, by a linear program."""
+    scaled = differences / np.maximum(np.abs(differences).max(axis=0), 1e-300)
+    bounds = [(-float(s <= 0), float(s >= 0)) for s in signs]
+    zeros = np.zeros(len(scaled))
+    return linprog(-scaled.sum(axis=0), -scaled, zeros, bounds=bounds).fun < -1e-7
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(60), pytest.param(range(60, 1060), marks=pytest.mark.slow)], ids=str
+)
+def test_only_losses_without_minimum_are_refused(seeds):
+    refused = separable = 0
+    for seed in seeds:
+        items, y, signs, differences = small_case(seed)
+        k, prefs = signs.size - 1, rb.Preferences.from_scores(y)
+        net = ElasticNet(1.0, np.r_[np.zeros(k), 1.0])
+        given = dict(kernel="linear", penalty=net, signs=signs)
+        problem = rb.RankSVMProblem(items, prefs, loss="squared", **given)
+        features, weights = free_fit(problem)
+        found = problem.summed.evaluate(items[:, features] @ weights, problem.loss.derivative).loss
+        least = squared_minimum(differences, signs[:k])
+        assert abs(found - least) <= 1e-8 * max(1, least), seed
+        if least < 1e-20:
+            separable += 1
+            assert problem.lam_max == 0, seed
+            assert rb.solve(problem, 1.0).certificate.is_optimal(1e-6)
+        problem = rb.RankSVMProblem(items, prefs, loss="logistic", **given)
+        if has_infinite_weights(differences, signs[:k]):
+            refused += 1
+            with pytest.raises(ValueError, match="best weights are infinite"):
+                free_fit(problem)
+        else:
+            free_fit(problem)
+    assert refused > len(seeds) / 4 and separable > len(seeds) / 8
