@@ -58,7 +58,7 @@ class RangeAnswer:
         return (primal - dual) / max(1.0, primal)
 
     def lowest(self, problem, eps):
-        """The smallest lambda with a relative gap of at most eps, found by bisection.
+        """The smallest lambda with a relative gap of at most eps.
 
         The gap at ``self.lam`` must be at most eps.
         """
@@ -66,14 +66,31 @@ class RangeAnswer:
 
 
 def lowest_lam(answer, problem, eps):
-    """The smallest lambda at which an answer has a relative gap of at most eps, by bisection."""
-    low, high = np.log(answer.lam) - 60, np.log(answer.lam)
-    if answer.relative_gap(problem, np.exp(low)) <= eps:
-        return float(np.exp(low))
-    for _ in range(60):
-        middle = (low + high) / 2
-        served = answer.relative_gap(problem, np.exp(middle)) <= eps
-        low, high = (low, middle) if served else (middle, high)
+    """The smallest lambda at which an answer has a relative gap of at most eps.
+
+    The gap at the answer's own lambda must be at most eps. About ten evaluations of the gap, by
+    false position with the Illinois rule.
+    """
+    excess = lambda x: answer.relative_gap(problem, np.exp(x)) / eps - 1
+    high = start = float(np.log(answer.lam))
+    above, step, side = excess(start), float(np.sqrt(eps)) / 4, 0
+    while (below := excess(low := start - min(step, 60.0))) <= 0:
+        high, above = low, below
+        if step >= 60:
+            return float(np.exp(high))
+        step *= 2
+    for count in range(100):
+        if high - low <= 1e-14 * max(1.0, abs(start)) or above > 0:
+            break
+        is_half = count % 4 == 3 or not np.isfinite(below)
+        x = (low + high) / 2 if is_half else high - above / (above - below) * (high - low)
+        value = excess(x)
+        if value > 0:
+            low, below, above, side = x, value, above / (2 if side < 0 else 1), -1
+            continue
+        high, above, below, side = x, value, below / (2 if side > 0 else 1), 1
+        if value >= -1e-9:
+            break
     return float(np.exp(high))
 
 

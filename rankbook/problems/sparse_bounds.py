@@ -4,6 +4,7 @@
 
 # %% ../../nbs/problems/sparse_bounds.ipynb #sb02
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,14 +77,14 @@ class SparseBounds:
         """The best lower bound (2) for some (1 - e) g with e from 0 to 1. O(k)."""
         if self.margin == -np.inf:  # only the multiple 0 is known to be feasible
             return self.lowest
+        if lam2 == 0:
+            return self.feasible_dual(lam1)
         low = max(0.0, 1 - lam1 / self.rest) if self.rest > 0 else 0.0
-        counts = self.strengths > lam1 if lam2 > 0 else slice(None)
+        counts = self.strengths > lam1
         c, of = self.strengths[counts], np.broadcast_to(self.factors, self.strengths.shape)[counts]
-        if lam2 == 0 and c.max(initial=0.0) > 0:
-            low = max(low, 1 - lam1 / float(c.max()))
         over = lambda e: np.maximum((1 - e) * c - lam1, 0.0)
-        cost = lambda e: float(of @ over(e) ** 2) / (2 * lam2) if lam2 > 0 else 0.0
-        fall = lambda e: float((of * over(e)) @ c) / lam2 if lam2 > 0 else 0.0
+        cost = lambda e: float(of @ over(e) ** 2) / (2 * lam2)
+        fall = lambda e: float((of * over(e)) @ c) / lam2
         found = [-np.inf]
         if np.isfinite(self.bend):
             bent = lambda e: self.margin - e * self.slope - e * e * self.bend - cost(e)
@@ -95,6 +96,26 @@ class SparseBounds:
         if np.isfinite(self.lowest):
             chord = lambda e: (1 - e) * self.margin + e * self.lowest - cost(e)
             found.append(largest_value(lambda e: fall(e) + self.lowest - self.margin, chord, low))
+        return max(found)
+
+    @cached_property
+    def largest(self):
+        """The largest correlation."""
+        return max(self.rest, float(self.strengths.max(initial=0.0)))
+
+    def feasible_dual(self, lam1):
+        """The best lower bound (2) without a quadratic penalty, in closed form. O(1)."""
+        low = max(0.0, 1 - lam1 / self.largest) if self.largest > 0 else 0.0
+        found = [-np.inf]
+        if np.isfinite(self.bend):
+            peak = -self.slope / (2 * self.bend) if self.bend > 0 else float(self.slope < 0)
+            e = min(1.0, max(low, peak))
+            found.append(self.margin - e * self.slope - e * e * self.bend)
+        elif low == 0:
+            found.append(self.margin)
+        if np.isfinite(self.lowest):
+            e = max(low, float(self.lowest > self.margin))
+            found.append((1 - e) * self.margin + e * self.lowest)
         return max(found)
 
     def relative_gap(self, lam1, lam2):

@@ -5,8 +5,9 @@ import pytest
 from scipy.optimize import minimize
 
 import rankbook as rb
+from rankbook.paths.ranges import lowest_lam
 from rankbook.problems.losses import L1
-from rankbook.problems.sparse_bounds import ElasticNet, weight_bounds
+from rankbook.problems.sparse_bounds import ElasticNet, SparseBounds, weight_bounds
 
 N = 12
 RNG = np.random.default_rng(0)
@@ -188,3 +189,49 @@ def test_a_loss_of_your_own_has_the_chord():
 def test_errors(call, said):
     with pytest.raises(ValueError, match=said):
         call()
+
+
+def random_bounds(rng):
+    """Numbers of bounds in all combinations of infinite and finite ones."""
+    lowest, bend = rng.choice([-np.inf, 0.0]), rng.choice([np.inf, 0.0, rng.exponential()])
+    margin, slope = rng.normal() + 1, rng.normal()
+    rest, strengths = rng.random(), rng.random(rng.integers(0, 4))
+    return SparseBounds(1.0, 1.0, 2.0, margin, slope, bend, lowest, strengths, rest)
+
+
+def test_the_best_multiple_is_best_on_a_grid():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        bounds, lam1 = random_bounds(rng), rng.random()
+        e = np.linspace(0, 1, 20001)
+        largest = max(bounds.rest, bounds.strengths.max(initial=0.0))
+        e = e[(1 - e) * largest <= lam1 * (1 + 1e-12)]
+        found = bounds.dual(lam1, 0)
+        with np.errstate(invalid="ignore"):
+            parabola = bounds.margin - e * bounds.slope - np.where(e == 0, 0, e**2 * bounds.bend)
+            chord = np.where(e == 0, bounds.margin, (1 - e) * bounds.margin + e * bounds.lowest)
+        grid = max(parabola.max(), chord.max())
+        assert found >= grid - 1e-12 and (found <= grid + 1e-3 or grid == -np.inf)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_answer_serves_down_to_its_lowest_lambda(seed):
+    rng = np.random.default_rng(seed)
+    prefs = rb.Preferences.from_scores(rng.integers(0, 4, 40))
+    problem = rb.RankSVMProblem(
+        rng.normal(size=(40, 6)), prefs, "linear", loss="logistic", penalty="l1"
+    )
+    lam, eps = 0.3 * problem.lam_max, 10.0 ** -rng.integers(2, 6)
+    bounds, _, _ = weight_bounds(problem, rb.solve(problem, lam).coef)
+    calls = []
+
+    class Answer:
+        def relative_gap(self, problem, at):
+            calls.append(at)
+            return bounds.relative_gap(at, 0.0)
+
+    Answer.lam = lam
+    lowest = lowest_lam(Answer(), problem, eps)
+    assert len(calls) < 25
+    assert bounds.relative_gap(lowest, 0.0) <= eps < bounds.relative_gap(0.99999 * lowest, 0.0)
+    assert lowest_lam(Answer(), problem, 1e9) == pytest.approx(lam * np.exp(-60))

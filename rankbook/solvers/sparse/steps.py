@@ -165,6 +165,11 @@ class Columns:
         """X'g (d,), in double precision."""
         return matvec(self.X.T, g)
 
+    @property
+    def is_small(self):
+        """Whether products with all columns are cheaper than bounds on them."""
+        return self.shape[0] * self.shape[1] <= SMALL
+
     def find_copies(self):
         """Whether each column (d,) is a copy of an earlier one.
 
@@ -186,6 +191,7 @@ class Columns:
 
 
 # %% ../../../nbs/solvers/sparse/steps.ipynb #ss12
+SMALL = 1e5  # entries of items for which all products are computed
 REFERENCES = 4  # gradients whose products with all features are kept
 MANY = 0.08  # share of the features above which all products are computed
 CHEAP = 2e7  # multiplications of a Gram matrix that is computed for every step
@@ -273,7 +279,9 @@ class Follower:
 
     def correlate(self, lam1, g):
         """Approximate correlations X'g (d,), and which features outside may exceed lam1."""
-        if not self.references:
+        if self.columns.is_small:
+            approximate, error = self.columns.products(g), 0.0
+        elif not self.references:
             approximate, error = self.refer(g), 0.0
         else:
             known = np.array([each for each, _ in self.references])
