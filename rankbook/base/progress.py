@@ -77,10 +77,28 @@ def numba_threads():
     return numba.get_num_threads() if has_begun else numba.config.NUMBA_NUM_THREADS
 
 
-# List with the frame of the main thread that waits for a call, and the number of threads that it
-# allows, emptied afterwards: event loops keep copies of a context, and these must not keep the
-# caller's objects.
+# List with the frame of the thread that waits for a call, the number of threads that it allows, and
+# whether it is the main thread. It is emptied afterwards: event loops keep copies of a context, and
+# these must not keep the caller's objects.
 WAITING = ContextVar("WAITING", default=())
+
+
+PRESSES = []  # times at which Ctrl-C ended a call of the main thread
+
+
+def main_is_interrupted():
+    """Whether the main thread handles a KeyboardInterrupt, or has ended by one.
+
+    Python raises this exception in the main thread only. Other threads see it while, for example,
+    the main thread leaves the block of a ThreadPoolExecutor, or waits for them in its last moment.
+    """
+    main = threading.main_thread()
+    if main.is_alive():
+        error = sys._current_exceptions().get(main.ident)
+        error = error[1] if isinstance(error, tuple) else error  # Python 3.11
+    else:
+        error = getattr(sys, "last_value", None)
+    return isinstance(error, KeyboardInterrupt)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -89,58 +107,68 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def interruptible(function: Function) -> Function:
     """Wrap a function so that Ctrl-C ends it within a second, even in compiled code.
 
-    The function is called directly outside the main thread, under a profiler or debugger of the
-    main thread, and if there is no memory for a thread.
+    In other threads than the main thread, Ctrl-C ends it if it ended a call of the main thread, or
+    while the main thread handles the exception; see :func:`main_is_interrupted`. The function is
+    called directly within another such call, under a profiler or debugger of this thread, and if
+    there is no memory for a thread.
     """
     monitoring = getattr(sys, "monitoring", None)  # Python 3.12 and later
 
     @wraps(function)
     def call(*args, **options):
         profiled = monitoring and monitoring.get_tool(monitoring.PROFILER_ID)
-        watched = profiled or sys.getprofile() or sys.gettrace()
-        if watched or threading.get_ident() != threading.main_thread().ident:
+        if profiled or sys.getprofile() or sys.gettrace() or WAITING.get():
             return function(*args, **options)
-        outcome, context, running = [], copy_context(), threading.Lock()
-        running.acquire()
-        waiting = [sys._getframe(1), numba_threads()]
-        context.run(WAITING.set, waiting)
-
-        def work(mark):
-            try:
-                outcome.append((function(*args, **options), None))
-            except BaseException as error:  # noqa: BLE001 -- raised again by the main thread
-                outcome.append((None, error))
-            running.release()
-
-        # Thread.start would wait forever for a thread that cannot allocate its memory. This mark
-        # lives as long as the thread.
-        mark = set()
-        alive, thread = ref(mark), None
-        try:
-            with suppress(RuntimeError):  # no thread can be started
-                thread = start_new_thread(context.run, (work, mark))
-            del mark
-            while alive() is not None and not running.acquire(timeout=0.1):
-                pass
-        except KeyboardInterrupt:
-            if thread is not None:
-                stop = ctypes.pythonapi.PyThreadState_SetAsyncExc
-                stop(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
-                running.acquire(timeout=0.5)
-            raise
-        finally:
-            waiting.clear()
-        if not outcome:
-            return function(*args, **options)
-        value, error = outcome.pop()
-        try:
-            if error is not None:
-                raise error
-            return value
-        finally:
-            del error
+        return in_helper(function, args, options)
 
     return call
+
+
+def in_helper(function, args, options):
+    """Call a function in a new thread, and wait until it ends or Ctrl-C is pressed."""
+    is_main = threading.get_ident() == threading.main_thread().ident
+    outcome, context, running, before = [], copy_context(), threading.Lock(), len(PRESSES)
+    running.acquire()
+    waiting = [sys._getframe(2), numba_threads(), is_main]
+    context.run(WAITING.set, waiting)
+
+    def work(mark):
+        try:
+            outcome.append((function(*args, **options), None))
+        except BaseException as error:  # noqa: BLE001 -- raised again by the waiting thread
+            outcome.append((None, error))
+        running.release()
+
+    # Thread.start would wait forever for a thread that cannot allocate its memory. This mark
+    # lives as long as the thread.
+    mark = set()
+    alive, thread = ref(mark), None
+    try:
+        with suppress(RuntimeError):  # no thread can be started
+            thread = start_new_thread(context.run, (work, mark))
+        del mark
+        while alive() is not None and not running.acquire(timeout=0.1):
+            if not is_main and (len(PRESSES) > before or main_is_interrupted()):
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        if is_main:
+            PRESSES.append(perf_counter())
+        if thread is not None:
+            stop = ctypes.pythonapi.PyThreadState_SetAsyncExc
+            stop(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+            running.acquire(timeout=0.5)
+        raise
+    finally:
+        waiting.clear()
+    if not outcome:
+        return function(*args, **options)
+    value, error = outcome.pop()
+    try:
+        if error is not None:
+            raise error
+        return value
+    finally:
+        del error
 
 
 WORTH = 5e-3  # seconds; a shorter computation does not start threads
@@ -157,7 +185,8 @@ def blas_libraries():
 
 def in_main_thread():
     """Whether this thread is the main thread, or computes while the main thread waits for it."""
-    return bool(WAITING.get()) or threading.get_ident() == threading.main_thread().ident
+    waiting = WAITING.get()
+    return waiting[2] if waiting else threading.get_ident() == threading.main_thread().ident
 
 
 OUTSIDE = ContextVar("OUTSIDE", default=None)  # threads of BLAS outside of `on_one_blas_thread`
