@@ -372,11 +372,15 @@ def coefficient_table(
     With the penalty lam/2 |w|^2 all figures describe the penalized estimate, which is shrunk
     towards 0; for the usual table fit with a tiny lam, such as 1e-6. Weights of patients multiply
     their contributions, as in R's survival package. The sandwich has no correction for a small
-    number of clusters. O(n d^2 + d^3).
+    number of clusters. Its contributions are the derivatives of the score by the weights of the
+    patients, also for tied events, as in R's ``coxph(robust=TRUE)``. lifelines 0.30 takes the rows
+    of one time in turn: for age and marker in ``rb.datasets.load_survival``, with times in
+    quarters, its robust errors are up to 6% smaller, and they change with the order of the rows.
+    O(n d^2 + d^3).
 
     References
     ----------
-    Huber (1967); Lin and Wei (1989).
+    Huber (1967); Lin and Wei (1989); Therneau and Grambsch (2000).
 
     Examples
     --------

@@ -1,13 +1,15 @@
-"""Figures of lifelines and statsmodels for ``test_coefficients.py``; see the last line.
+"""Figures of lifelines, statsmodels and R for ``test_coefficients.py``; see the last line.
 
     python tests/estimators/peer_coefficients.py > tests/estimators/coefficients.json
 
-with lifelines and statsmodels installed. The patients are those of ``rb.datasets.load_survival``;
-their entries and the votes are made up by formulas.
+with lifelines, statsmodels, R and its package survival installed. The patients are those of
+``rb.datasets.load_survival``; their entries and the votes are made up by formulas.
 """
 
 import json
+import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -16,6 +18,16 @@ import pandas as pd
 
 HERE = Path(__file__).parent
 FEATURES = ["age", "marker", "treated"]
+COXPH = """
+library(survival)
+given <- commandArgs(TRUE)
+fit <- coxph(as.formula(given[2]), read.csv(given[1]), ties = given[3],
+             weights = if (given[4] == "weights") weight else NULL,
+             cluster = if (given[5] == "clinic") clinic else row,
+             control = coxph.control(eps = 1e-14, iter.max = 100))
+cat(sprintf("%.17g", c(coef(fit), sqrt(diag(fit$var)))), sep = "\n")
+cat(R.version$major, ".", R.version$minor, "\n", as.character(packageVersion("survival")), sep = "")
+"""
 
 
 def patients(path=HERE.parents[1] / "rankbook" / "data" / "tables" / "survival.csv"):
@@ -38,6 +50,23 @@ def votes(table):
     return first[kept], second[kept], won
 
 
+def coxph(table, name):
+    """Coefficients and robust errors of R's coxph for a case, and the versions of R and survival.
+
+    R weighs the score residuals of tied events by Efron's rule.
+    """
+    words = name.split()
+    time = "Surv(entry, week, event)" if "entry" in words else "Surv(week, event)"
+    formula = f"{time} ~ {' + '.join(FEATURES)}{' + strata(clinic)' * ('strata' in words)}"
+    options = [words[0], "weights" * ("weights" in words), "clinic" * ("clusters" in words)]
+    with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+        table.assign(row=np.arange(len(table))).to_csv(file.name, index=False)
+        run = ["Rscript", "-e", COXPH, file.name, formula, *options]
+        lines = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split("\n")
+    values = list(map(float, lines[: 2 * len(FEATURES)]))
+    return [values[: len(FEATURES)], values[len(FEATURES) :]], lines[2 * len(FEATURES) :]
+
+
 def main():
     """Write all figures: {case: [coefficients, standard errors]}."""
     import lifelines
@@ -57,7 +86,7 @@ def main():
 
     lines("efron")
     lines("efron strata", ["clinic"], strata="clinic")
-    # with ties, the residuals of lifelines are Breslow's also in Efron's model
+    # lifelines takes tied events one after the other in its residuals: with ties, see R below
     lines("efron distinct robust", robust=True)
     lines("efron distinct clusters", ["clinic"], cluster_col="clinic")
     lines("efron distinct strata robust", ["clinic"], strata="clinic", robust=True)
@@ -91,7 +120,12 @@ def main():
     found["logit"] = [fit.params.tolist(), fit.bse.tolist()]
     fit = Logit(won.astype(float), X[first] - X[second]).fit(disp=0, tol=1e-14, cov_type="HC0")
     found["logit robust"] = [fit.params.tolist(), fit.bse.tolist()]
+    for ties in ("efron", "breslow"):
+        cases = ["robust", "clusters", "weights robust", "strata robust", "entry robust"]
+        for case in (*cases, "entry weights strata clusters"):
+            found[f"{ties} {case}"], of_r = coxph(table, f"{ties} {case}")
     versions = dict(lifelines=lifelines.__version__, statsmodels=statsmodels.__version__)
+    versions |= dict(zip(("R", "survival"), of_r))
     text = json.dumps(dict(versions=versions, figures=found), indent=1)
     sys.stdout.write(text + "\n")
 

@@ -41,7 +41,7 @@ def target(name):
 
 @pytest.mark.filterwarnings(FEW)
 @pytest.mark.parametrize("name", [name for name in STORED if "logit" not in name])
-def test_cox_models_are_those_of_lifelines_and_statsmodels(name):
+def test_cox_models_are_those_of_lifelines_statsmodels_and_r(name):
     """Six digits of coefficients and standard errors, in own units and with a scaler."""
     coef, se = STORED[name]
     more = dict(robust="robust" in name)
@@ -199,6 +199,91 @@ def test_the_sandwich_is_the_infinitesimal_jackknife(ties):
     table = rb.coefficient_table(fitted(weight), cluster=site)
     by_site = [np.sum(np.array(moved)[site == k], axis=0) for k in range(6)]
     assert np.allclose(table.se, np.linalg.norm(by_site, axis=0), rtol=1e-5)
+
+
+def tied_patients(seed):
+    """Features, times with ties, events, entries and weights of 14 patients."""
+    rng = np.random.default_rng(seed)
+    time = rng.integers(1, 5, 14)
+    entry = time - rng.integers(1, 4, 14)
+    event, weight = rng.random(14) < 0.8, rng.integers(1, 4, 14).astype(float)
+    return rng.normal(size=(14, 2)), time, event, entry, weight
+
+
+def score(b, Z, time, event, entry, weight, ties):
+    """Slope of the weighted log-likelihood of R at log hazard ratios b, by complex steps."""
+
+    def log_likelihood(b):
+        total, terms = 0.0, weight * np.exp(Z @ b)
+        for t in np.unique(time[event]):
+            own, there = event & (time == t), (entry < t) & (time >= t)
+            d = own.sum()
+            total += weight[own] @ (Z[own] @ b)
+            for l in range(d):
+                gone = l / d * terms[own].sum() if ties == "efron" else 0.0
+                total -= weight[own].sum() / d * np.log(terms[there].sum() - gone)
+        return total
+
+    return np.array([log_likelihood(b + 1e-30j * e).imag / 1e-30 for e in np.eye(2)])
+
+
+def sensitivities(b, Z, time, event, entry, weight, ties):
+    """Derivatives of the score by each weight, times the weight, by differences."""
+    at = lambda weight: score(b, Z, time, event, entry, weight, ties)
+    moved = [(at(weight + s) - at(weight - s)) / 2e-5 for s in 1e-5 * np.eye(weight.size)]
+    return weight[:, None] * moved
+
+
+def contributions_of(model):
+    """Contributions of each patient at the solution of a model."""
+    problem = model.solution_.problem
+    f = problem.scores(model.coef_)
+    found = np.zeros_like(problem.X)  # a patient who is never at risk contributes nothing
+    sums = problem.sums_at(f, problem.loss.derivative)[0]
+    found[np.unique(problem.summed.item)] = contributions(problem, f, sums, None)
+    return found
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+@pytest.mark.parametrize("seed", range(6))
+def test_contributions_are_derivatives_of_the_score_by_the_weights(seed, ties):
+    """Of tied events with entries and weights, in the likelihood as R weighs it."""
+    Z, time, event, entry, weight = tied_patients(seed)
+    y = rb.Orders.from_survival(time, event, entry=entry, weight=weight, ties=ties)
+    model = rb.RankSVM(**COX | dict(lam=0.1)).fit(Z, y)
+    given = (-model.coef_, Z, time, event, entry, weight, ties)
+    assert np.allclose(contributions_of(model), sensitivities(*given), atol=1e-7)
+    assert np.allclose(contributions_of(model).sum(axis=0), score(*given), atol=1e-12)
+
+
+@pytest.mark.peer("lifelines")
+@pytest.mark.filterwarnings("ignore:Starting with pandas version 4.0:DeprecationWarning:lifelines")
+def test_lifelines_lets_tied_patients_leave_in_turn():
+    """Its errors are those of broken ties, and change if the rows are in another order."""
+    from lifelines import CoxPHFitter
+
+    found = []
+    for seed in (None, 0):
+        table = TABLE if seed is None else TABLE.sample(frac=1, random_state=seed)
+        X, quarter = table[FEATURES].astype(float), table.week // 13
+        given = X.assign(t=quarter, e=table.event, id=np.arange(len(table)))
+        precise = dict(fit_options=dict(precision=1e-14))
+        theirs = CoxPHFitter().fit(given, "t", "e", cluster_col="id", **precise).standard_errors_
+        y = rb.Orders.from_survival(quarter, table.event, ties="efron")
+        model = rb.RankSVM(**COX).fit(X, y)
+        ours = rb.coefficient_table(model, robust=True).se
+        turn = np.lexsort([table.event, quarter]).argsort()
+        apart = rb.Orders.from_survival(turn, table.event)
+        problem = model.solution_.problem
+        f = problem.scores(model.coef_)
+        broken = rb.RankSVMProblem(X, apart, "linear", loss="plackett-luce")
+        u = contributions(broken, f, broken.sums_at(f, broken.loss.derivative)[0], None)
+        H = problem.hessian(problem.sums_at(f, problem.loss.derivative)[0].bands)
+        assert np.allclose(theirs, np.linalg.norm(u @ np.linalg.inv(H), axis=0), rtol=1e-6)
+        found.append((ours.to_numpy(), theirs[FEATURES].to_numpy()))
+    (ours, theirs), (same, others) = found
+    assert np.allclose(ours, same, rtol=1e-8)
+    assert np.abs(theirs / ours - 1).max() > 0.02 and np.abs(theirs / others - 1).max() > 0.002
 
 
 def test_rows_of_a_patient_are_a_cluster():
