@@ -51,8 +51,8 @@ def table_rows(file, facts):
     return rows, table["facts"]
 
 
-def table_text(rows, facts):
-    """The table as text: coefficients, ratios with intervals, and what they mean."""
+def table_cells(rows, facts):
+    """Rows of the table as texts, the head first: coefficients, and ratios with intervals."""
     digits = lambda value: "inf" if value is None else f"{value:.4g}"
     level = f"{100 * facts['level']:g}%"
     said = [("feature", "coef", facts["ratio"], f"{level} interval", "se", "z", "p")]
@@ -61,12 +61,22 @@ def table_text(rows, facts):
         p = "< 0.0001" if row["p"] < 1e-4 else f"{row['p']:.4f}"
         numbers = [digits(row[name]) for name in ("coef", "ratio")]
         said.append((row["feature"], *numbers, ends, digits(row["se"]), f"{row['z']:.2f}", p))
+    return said
+
+
+def table_remarks(facts):
+    """Lines below the table: lambda, the covariance, references, and the effect of the penalty."""
     by = f" by {facts['cluster']}" if "cluster" in facts else ""
     units = f"{by}, {facts['units']} {'clusters' if by else 'units'}" if "units" in facts else ""
     ties = f", ties by {facts['ties'].capitalize()}" if "ties" in facts else ""
-    about = f"lambda {facts['lam']:.6g}, standard errors: {facts['covariance']}{units}{ties}"
+    lines = [f"lambda {facts['lam']:.6g}, standard errors: {facts['covariance']}{units}{ties}"]
     if "reference" in facts:
-        about += f"\nreference: {'; '.join(dict.fromkeys(facts['reference'].values()))}"
+        lines.append(f"reference: {'; '.join(dict.fromkeys(facts['reference'].values()))}")
     if (shift := facts["penalty_shift"]) > NOTICED:
-        about += f"\nthe penalty moves coefficients by up to {shift:.2g} standard errors"
-    return f"{as_text(said)}\n{about}"
+        lines.append(f"the penalty moves coefficients by up to {shift:.2g} standard errors")
+    return lines
+
+
+def table_text(rows, facts):
+    """The table as text."""
+    return "\n".join([as_text(table_cells(rows, facts)), *table_remarks(facts)])

@@ -9,15 +9,16 @@ from scipy.stats import t as student
 from ..base.errors import ArgumentError
 from ..base.validation import as_array, as_ids, as_vector, query_numbers, require_kind
 from ..metrics.compare import compare, holm, interval
+from ..metrics.concordance_intervals import compare_concordances
 from ..metrics.models import ranker_of
-from ..metrics.pairs import TIE_TOL
+from ..metrics.pairs import TIE_TOL, disagreement
 from ..metrics.probabilities import brier_score, log_loss
-from ..metrics.queries import RULES, by_query, find_metric
+from ..metrics.queries import RULES, UndefinedMetric, by_query, find_metric
 from ..preferences.events import index_of
 from ..preferences.graph import Preferences, as_preferences
 from ..preferences.missed_pairs import miss_loss
 from ..preferences.orders import survival_target
-from .measures import of_table_or_model
+from .measures import interval_of_concordance, of_table_or_model
 
 LEVEL = 0.95  # of every interval
 MOST_PAIRS = 5_000_000  # preferences that are listed one by one
@@ -38,6 +39,7 @@ class Evidence:
     Attributes
     ----------
     prefs : Preferences
+        Orders become pairs of items, unless they are too many survival times to list.
     names : list of str
         Names of the items.
     y, qid : ndarrays of shape (n,), or None
@@ -46,6 +48,13 @@ class Evidence:
         Short name of the data, such as "the test part".
     of_fit : bool
         Whether models were fitted to them.
+    cluster : ndarray of shape (n,), or None
+        Ids of clusters of dependent patients.
+    target : Preferences or Orders
+        The preferences or orders as given.
+    intervals : dict
+        For each model of survival times, the interval of its concordance, or None, and why there is
+        none.
     scores, missed : dict of ndarrays (n,) and (m,)
         For each model, the scores of the items, and the loss of each preference: 1 if it is in the
         wrong order and 1/2 if both items tie.
@@ -58,28 +67,54 @@ class Evidence:
     X: Any = None
     what: str = ""
     of_fit: bool = False
+    cluster: np.ndarray | None = None
+    target: Any = field(init=False)
+    intervals: dict = field(default_factory=dict)
     scores: dict = field(default_factory=dict)
     missed: dict = field(default_factory=dict)
 
     def __post_init__(self):
+        self.target = self.prefs
         if self.prefs.unit == "order":  # as pairs of items
-            orders, pairs = self.prefs, self.prefs.pairs()
-            ends = orders.item[pairs.better], orders.item[pairs.worse]
-            self.prefs = Preferences(*ends, orders.n_items, weight=pairs.weight)
-        self.query = query_numbers(self.qid, self.prefs.n_items)
-        if self.prefs.queries is not None and self.qid is None:
-            self.query = query_numbers(self.prefs.queries, self.prefs.n_items)
+            self.prefs, item = self.prefs.counted_pairs()
+            if len(self.prefs) <= MOST_PAIRS or not self.of_survival:
+                pairs, n = self.prefs, self.target.n_items
+                ends = item[pairs.better], item[pairs.worse]
+                self.prefs = Preferences(*ends, n, weight=pairs.weight)
+        self.query = query_numbers(self.qid, self.target.n_items)
+        if self.target.queries is not None and self.qid is None:
+            self.query = query_numbers(self.target.queries, self.target.n_items)
         self.listed = len(self.prefs) <= MOST_PAIRS
 
     @property
+    def of_survival(self):
+        """Whether the data are survival times."""
+        return self.target.survival is not None
+
+    @property
+    def measured(self):
+        """Whether models have a share of pairs in the right order."""
+        return self.listed or self.of_survival
+
+    @property
     def units(self):
-        """Independent units: queries, or items if there are fewer than two queries."""
+        """Independent units: queries, or items if there are fewer than two queries.
+
+        For survival times patients, rows if patients enter late, or clusters.
+        """
+        if self.of_survival:
+            alone = "rows" if "entry" in self.target.survival.dtype.names else "patients"
+            return alone if self.cluster is None else "clusters"
         return "queries" if self.query.max(initial=0) > 0 else "items"
 
     @property
     def n_units(self):
-        """Number of queries, or of items, with preferences."""
+        """Number of queries, or of items, with preferences; of patients or clusters."""
         prefs = self.prefs
+        if self.of_survival:
+            ids = np.arange(self.target.n_items) if self.cluster is None else self.cluster
+            known = (one.n_patients for one, _ in self.intervals.values() if one is not None)
+            return next(known, np.unique(ids).size)
         if self.units == "queries":
             return np.unique(self.query[prefs.better]).size
         return np.union1d(prefs.better, prefs.worse).size
@@ -92,12 +127,13 @@ class Evidence:
     @property
     def label(self):
         """Name of the share of pairs in the right order."""
-        survival = self.prefs.survival is not None
-        return "concordance" if survival else "of the pairs in the right order"
+        return "concordance" if self.of_survival else "of the pairs in the right order"
 
     def judge(self, name, model, scores):
         """Store the scores of a model and its loss of each preference."""
         self.scores[name] = scores
+        if self.of_survival:
+            self.intervals[name] = interval_of_concordance(self.target, scores, self.cluster)
         if self.listed:
             prefs, given = of_table_or_model(model, self.prefs, scores)
             ends = given[prefs.better], given[prefs.worse]
@@ -117,11 +153,19 @@ class Evidence:
         return mean, float(np.linalg.norm(sums) * np.sqrt(1 + 1 / freedom)), freedom
 
     def error(self, name):
-        """Return the standard error of the share of a model, None for too many preferences."""
+        """Return the standard error of the share of a model, or None if it has none."""
+        if self.of_survival:
+            found, _ = self.intervals[name]
+            return None if found is None else found.standard_error
         return self.mean_of_pairs(self.missed[name])[1] if self.listed else None
 
     def share(self, name):
         """Return the share of pairs in the right order with its interval, (value, low, high)."""
+        if self.of_survival:
+            found, _ = self.intervals[name]
+            if found is None:
+                return 1.0 - disagreement(self.target, self.scores[name]), np.nan, np.nan
+            return found.value, found.low, found.high
         mean, error, freedom = self.mean_of_pairs(1.0 - self.missed[name])
         reach = float(student.ppf((1 + LEVEL) / 2, freedom)) * error
         if error <= 1e-12:  # all pairs are right, or all wrong, so no error can be estimated
@@ -138,9 +182,9 @@ class Evidence:
                 except ValueError:  # undefined for these grades, or defined for a single query only
                     continue
                 found.append((name_of(metric), one.value, one.low, one.high))
-        if self.listed:
+        if self.measured:
             found.append((self.label.removeprefix("of the "), *self.share(name)))
-            if hasattr(model, "link_") and self.prefs.survival is None:
+            if hasattr(model, "link_") and not self.of_survival:
                 given = of_table_or_model(model, self.prefs, self.scores[name])
                 for metric in (brier_score, log_loss):
                     value = metric(*given, link=model.link_)
@@ -148,7 +192,9 @@ class Evidence:
         return found
 
 
-def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
+def evidence_of(  # noqa: PLR0913 -- the data of a report
+    models, X, y, qid, preferences, names, what="the given data", cluster=None
+):
     """Read the data that models are judged by, and score them."""
     if preferences is not None:
         if y is not None or qid is not None:
@@ -178,7 +224,7 @@ def evidence_of(models, X, y, qid, preferences, names, what="the given data"):
         as_ids("names", names, n)
     names = [f"row {i}" for i in range(n)] if names is None else list(map(str, names))
     qid = None if qid is None else np.asarray(qid)
-    found = Evidence(prefs, names, y, qid, X, what)
+    found = Evidence(prefs, names, y, qid, X, what, cluster=cluster)
     for name, model in models.items():
         scores = model.predict(X) if hasattr(model, "predict") else model
         if np.shape(scores) != (n,):
@@ -226,25 +272,39 @@ def comparison_rows(evidence, best, metric):
         return rows
     for name in others:
         d = evidence.missed[name] - evidence.missed[best]
-        mean, error, freedom = evidence.mean_of_pairs(d)
-        reach = float(student.ppf((1 + LEVEL) / 2, freedom)) * error
-        # all units agree: only their number, and not their error, tells how sure that is
-        certain = 0.5 ** (evidence.n_units - 1) if mean else 1.0
-        p = float(2 * student.sf(abs(mean) / error, freedom)) if error > 1e-12 else certain
-        row = dict(name=name, value=evidence.share(name)[0], difference=mean, low=mean - reach)
-        row |= dict(high=mean + reach, p=p, wins=int((d > 0).sum()), losses=int((d < 0).sum()))
-        rows.append(row)
+        if evidence.of_survival:
+            mean, low, high, p = difference_of_concordances(evidence, best, name)
+        else:
+            mean, error, freedom = evidence.mean_of_pairs(d)
+            reach = float(student.ppf((1 + LEVEL) / 2, freedom)) * error
+            low, high = mean - reach, mean + reach
+            # all units agree: only their number, and not their error, tells how sure that is
+            certain = 0.5 ** (evidence.n_units - 1) if mean else 1.0
+            p = float(2 * student.sf(abs(mean) / error, freedom)) if error > 1e-12 else certain
+        row = dict(name=name, value=evidence.share(name)[0], difference=mean, low=low, high=high)
+        rows.append(row | dict(p=p, wins=int((d > 0).sum()), losses=int((d < 0).sum())))
     for row, p in zip(rows, holm([row["p"] for row in rows])):
         row["p"] = float(p)
     return rows
 
 
+def difference_of_concordances(evidence, best, other):
+    """Return the difference of two concordances, the ends of its interval, and its p-value.
+
+    Without an estimate of its error, the interval is -1 to 1 and the p-value 1.
+    """
+    scores = evidence.scores[best], evidence.scores[other]
+    try:
+        one = compare_concordances(evidence.target, *scores, cluster=evidence.cluster)
+    except UndefinedMetric:  # a patient, or a cluster, is in all pairs
+        return evidence.share(best)[0] - evidence.share(other)[0], -1.0, 1.0, 1.0
+    return one.difference, one.low, one.high, one.p_value if one.p_value >= 0 else 1.0
+
+
 def means_of(evidence, metric):
     """Return the mean of the main metric for each model."""
     if not evidence.by_query:
-        return {
-            name: 1.0 - evidence.mean_of_pairs(each)[0] for name, each in evidence.missed.items()
-        }
+        return {name: evidence.share(name)[0] for name in evidence.scores}
     values = {
         name: by_query(metric, evidence.y, scores, evidence.qid)[1]
         for name, scores in evidence.scores.items()

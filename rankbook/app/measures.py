@@ -1,6 +1,5 @@
 """Metrics of a model on blocks of scored items."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -210,6 +209,31 @@ def measures_by_query(blocks, model, names):
     return ids[order], {name: values[order, j] for j, name in enumerate(names)}
 
 
+def interval_of_concordance(target, scores, cluster=None):
+    """Return the interval of a concordance by the jackknife, or None and why there is none.
+
+    Parameters
+    ----------
+    target : Preferences or Orders
+        Survival times of n patients.
+    scores, cluster : ndarrays of shape (n,)
+        Clusters may be None.
+
+    Returns
+    -------
+    found : ConcordanceInterval or None
+    why : str
+    """
+    try:
+        found = concordance_interval(target, scores, cluster=cluster)
+    except UndefinedMetric:
+        return None, f"a {'patient' if cluster is None else 'cluster'} is in every comparable pair"
+    if 0 < found.value < 1:
+        return found, ""
+    order = "right" if found.value else "wrong"
+    return None, f"every comparable pair is in the {order} order, which shows no error"
+
+
 OF_PREFERENCES = ("disagreement", "pair_accuracy")
 OF_SURVIVAL = ("concordance", "disagreement")
 
@@ -235,8 +259,8 @@ def preference_measures(prefs, scores, metrics=None, model=None, cluster=None):
     -------
     dict
         Numbers of "items" and "preferences", and "metrics", a dict from names to values. For the
-        concordance also "concordance_interval", the ends of its 95% interval, if it has one, and
-        with clusters their number, "clusters". Without clusters, late entries have no interval.
+        concordance also "concordance_interval", the ends of its 95% interval; without one it is
+        None, and "no_interval" says why. With clusters also their number, "clusters".
     """
     usual, what, others = OF_PREFERENCES, "beside --preferences", PROBABILITIES
     if prefs.survival is not None:
@@ -255,11 +279,9 @@ def preference_measures(prefs, scores, metrics=None, model=None, cluster=None):
         values[name] = metric(prefs, scores, **options)
     found = {name: values[name] for name in asked}
     facts = dict(items=n, preferences=len(prefs), metrics=found)
-    if "concordance" in found and cluster is not None:
-        one = concordance_interval(prefs, scores, cluster=cluster)
-        facts |= dict(concordance_interval=[one.low, one.high], clusters=one.n_patients)
-    elif "concordance" in found and isinstance(prefs, Preferences):
-        with suppress(UndefinedMetric):  # one patient is in all pairs
-            one = concordance_interval(prefs, scores)
-            facts["concordance_interval"] = [one.low, one.high]
+    if "concordance" in found:
+        one, why = interval_of_concordance(prefs, scores, cluster)
+        facts["concordance_interval"] = None if one is None else [one.low, one.high]
+        facts |= {} if cluster is None else dict(clusters=np.unique(cluster).size)
+        facts |= dict(no_interval=why) if why else {}
     return facts

@@ -132,7 +132,10 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
     Notes
     -----
     Intervals of metrics over queries come from the bootstrap. Shares of pairs have intervals of
-    Student's t, for which queries are independent, or items if there is one query.
+    Student's t, for which queries are independent, or items if there is one query. The concordance
+    of survival times has the interval of :func:`rankbook.metrics.concordance_interval`, and two
+    models of them are compared by :func:`rankbook.metrics.compare_concordances`. A model of
+    ``rankbook fit --coefficients`` has its table of coefficients on the page.
 
     Examples
     --------
@@ -141,12 +144,42 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
     >>> rb.report(rb.Leaderboard().fit(votes)).title
     'Leaderboard'
     """
+    page_of = dict(metric=metric, title=title, commands=commands, notes=notes)
+    return make_report(models, X, y, qid, preferences=preferences, names=names, **page_of)
+
+
+def make_report(  # noqa: PLR0913 -- as report, and what a command has computed
+    models,
+    X=None,
+    y=None,
+    qid=None,
+    *,
+    preferences=None,
+    names=None,
+    metric=None,
+    title=None,
+    commands=(),
+    notes=(),
+    cluster=None,
+    results=(),
+):
+    """Make the page of :func:`report`.
+
+    Other parameters are those of :func:`report`.
+
+    Parameters
+    ----------
+    cluster : ndarray of shape (n,), optional
+        Ids of clusters of dependent patients, for the interval of the concordance.
+    results : sequence of SurvivalResult
+        Risk groups and calibration to show.
+    """
     require_pictures("report")
     title = None if title is None else as_texts("title", [title])[0]
     commands, notes = as_texts("commands", commands), as_texts("notes", notes)
     about = dict(metric=metric, title=title, commands=commands, notes=notes, rows=[])
     go_on = [Html(f"Go on with {element('code', command)}") for command in commands[1:]]
-    about |= dict(steps=go_on, names=None, path="")
+    about |= dict(steps=go_on, names=None, path="", results={each.key: each for each in results})
     evidence, given = None, y is not None or preferences is not None
     if isinstance(models, Leaderboard):
         check_is_fitted(models)
@@ -160,7 +193,8 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
     else:
         models = as_models(models)
         if given:
-            evidence = evidence_of(models, X, y, qid, preferences, names)
+            given = dict(cluster=cluster)
+            evidence = evidence_of(models, X, y, qid, preferences, names, **given)
         elif len(models) > 1:
             raise ArgumentError("y is None, and there are several models", "y to compare them")
         title, sections = report_of_models(models, evidence, about)
@@ -212,14 +246,17 @@ def model_words(model):
 def data_rows(evidence):
     """Describe the data that a model is judged by as names and values."""
     prefs, X = evidence.prefs, evidence.X
-    rows = [("measured on", evidence.what), ("items", f"{prefs.n_items:,}")]
+    rows = [("measured on", evidence.what), ("items", f"{evidence.target.n_items:,}")]
     if evidence.units == "queries":
         sizes = np.bincount(evidence.query)
         rows.append(("queries", f"{sizes.size:,}, of {sizes.min()} to {sizes.max()} items"))
     if np.ndim(X) == 2:
         rows.append(("features", f"{np.shape(X)[1]:,}"))
-    if prefs.survival is not None:
-        rows.append(("events", f"{int(prefs.survival['event'].sum()):,} observed, others censored"))
+    if evidence.of_survival:
+        events = int(evidence.target.survival["event"].sum())
+        rows.append(("events", f"{events:,} observed, others censored"))
+        if evidence.target.queries is not None:
+            rows.append(("strata", f"{np.unique(evidence.target.queries).size:,}"))
     if evidence.y is not None:
         levels = np.unique(evidence.y)
         rows.append(("grades", f"{levels.size} different, {levels[0]:g} to {levels[-1]:g}"))
@@ -240,7 +277,7 @@ def more_data(p, level=LEVEL):
 def answer_of_one(model, evidence, name, choice, about):
     """Return the three answers about one model: what it is, how sure it is, what to do next."""
     top, steps = [about.get("words") or model_words(model)], []
-    if evidence is None or not evidence.listed:
+    if evidence is None or not evidence.measured:
         missing = f"This needs test data with at most {MOST_PAIRS:,} preferences."
         sure = about.get("sure") or ["Not measured", missing]
         if "sure" not in about:
@@ -320,13 +357,16 @@ def report_of_models(models, evidence, about):
     features = about.get("features") or (as_feature_names(X) if hasattr(X, "columns") else None)
     certificate = about.get("certificate") or getattr(ranker, "certificate_", None)
     read = [*about["rows"], *([] if evidence is None else data_rows(evidence))]
-    link = ranker if hasattr(ranker, "link_") else None
+    link, results = ranker if hasattr(ranker, "link_") else None, about["results"]
     sections = [
         ("answer", "Answer", part.answer_section(*answer)),
         ("comparison", "Comparison", part.comparison_section(evidence, best, means, rows, said)),
         ("choice", f"How lambda was chosen{of}", part.choice_section(choice)),
         ("metrics", "Metrics", part.metrics_section(evidence, models, best)),
+        ("groups", "Risk groups", part.risk_groups_section(results.get("risk_groups"))),
+        ("calibration", "Calibration", part.calibration_section(results.get("calibration"))),
         ("worst", f"The worst cases{of}", part.worst_section(evidence, best, metric)),
+        ("coefficients", f"Coefficients{of}", part.coefficients_section(model)),
         ("matters", f"What matters{of}", part.matter_section(model, features, X, about["names"])),
         ("reliability", f"Reliability{of}", part.reliability_section(evidence, best, link)),
         ("path", "Along the path", about["path"]),

@@ -18,10 +18,11 @@ from ..metrics.queries import by_query
 from ..paths.exact import RegularizationPath
 from ..plots.axes import COLOURS, lambda_axis, plain
 from ..plots.curve import plot_validation_curve
-from ..plots.items import plot_reliability
+from ..plots.items import plot_reliability, plot_risk_groups
 from ..plots.path import plot_sets
 from ..plots.slider import LambdaSlider
 from ..selection.curve import ValidationCurve
+from .coefficients import table_cells, table_remarks, table_rows
 from .evidence import name_of
 from .measures import of_table_or_model
 from .page import (
@@ -266,6 +267,8 @@ def metrics_section(evidence, models, best):
         head = ["metric", "value", "95% interval", "from 0 to 1"]
         shown = table(f"Metrics of {name}" if len(models) > 1 else "Metrics", head, rows)
         parts.append(shown if name == best else folded(name, shown))
+    if evidence.of_survival and (why := evidence.intervals[best][1]):
+        parts.append(paragraph(f"The concordance has no interval, because {why}."))
     units = evidence.units
     number = evidence.n_units
     said = f"Intervals treat {units} as independent ({number:,} of them)."
@@ -366,6 +369,44 @@ def worst_section(evidence, name, metric):
     return Html(figure + table(caption, head, rows, words))
 
 
+def risk_groups_section(result):
+    """Return Kaplan-Meier curves of risk groups, their table and the log-rank test."""
+    if result is None:
+        return ""
+    groups = result.found
+    head, *rows = groups.cells
+    alt = f"share of {len(groups.curves)} risk groups that lives longer, for each time"
+    said = "Shaded: 95% intervals. Small marks: censored times."
+    shown = picture(lambda ax: plot_risk_groups(groups, ax), alt, said, (4.6, 3.2))
+    words = table(result.title.capitalize(), head, rows) + paragraph(groups._test())
+    return element("div", element("div", shown), element("div", Html(words)), class_="beside")
+
+
+def calibration_section(result):
+    """Return predicted and observed probabilities of survival at a time."""
+    if result is None:
+        return ""
+    found = result.found
+    head, *rows = found.cells
+    alt = "observed share for each predicted probability; correct ones are on the diagonal"
+    said = "Correct probabilities are on the grey line."
+    shown = picture(lambda ax: plot_reliability(found, ax), alt, said)
+    return Html(shown + table(result.title.capitalize(), head, rows))
+
+
+def coefficients_section(model):
+    """Return the table of coefficients that a model contains."""
+    about = getattr(model, "about", None) or {}
+    if about.get("coefficients") is None:
+        return ""
+    found = table_rows("", dict(about=about))
+    head, *rows = table_cells(*found)
+    rows = [["" if "nan" in cell.split() and j else cell for j, cell in enumerate(r)] for r in rows]
+    title = f"{found[1]['ratio'].capitalize()}s and coefficients"
+    remarks = paragraph("; ".join(table_remarks(found[1])))
+    return Html(table(title, head, rows) + remarks)
+
+
 def matter_section(model, features, X, names):
     """Return the weights of a linear model, or the items that matter for a kernel."""
     function = getattr(ranker_of(model), "function_", None)
@@ -414,7 +455,7 @@ def reliability_section(evidence, name, model):
     """Return the reliability diagram of a model with probabilities."""
     if evidence is None or not evidence.listed or model is None:
         return ""
-    if evidence.prefs.survival is not None:
+    if evidence.of_survival:
         return ""
     given = of_table_or_model(model, evidence.prefs, evidence.scores[name])
     found = reliability(*given, link=model.link_)

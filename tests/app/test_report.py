@@ -15,9 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankbook as rb
-from rankbook.app.evidence import evidence_of
+from rankbook.app.coefficients import stored_table
+from rankbook.app.evidence import comparison_rows, evidence_of
 from rankbook.app.page import picture, table
+from rankbook.app.report import make_report
 from rankbook.app.sections import Choice, weights_of
+from rankbook.app.survival import survival_results
+from rankbook.preferences.orders import survival_target
 
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "build" / "site" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
@@ -83,7 +87,13 @@ def pages(models):
     votes = dict(winner=names[np.where(won, k, l)], loser=names[np.where(won, l, k)])
     problem = rb.RankSVMProblem(X[:16], rb.Preferences.from_scores(Y[:16]), kernel="linear")
     path = rb.solve_path(problem, lam_min=5.0, solver="path")
+    y = rb.Orders.from_preferences(survival_target(survival_data()))
+    cox = rb.RankSVM(0.1, "linear", loss="plackett-luce").fit(X[:90], y)
+    cox.about = dict(coefficients=stored_table(rb.coefficient_table(cox), EVIL[1]))
+    score = cox.predict(X[:90])
+    results = survival_results(y, score, at=4.0, groups=3, train=(y, score))
     return dict(
+        survival=make_report(cox, X[:90], survival_data(), results=results, title=EVIL[0]),
         one=rb.report(cv, *NEW, names=NAMES, title=EVIL[0]),
         several=rb.report(models, *NEW, names=NAMES),
         board=rb.report(rb.Leaderboard().fit(votes)),
@@ -156,6 +166,66 @@ def test_survival_times_have_a_concordance():
     shown = float(re.search(r"([\d.]+)\s% concordance", text)[1])
     assert shown == pytest.approx(100 * model.score(X[50:90], y[50:90]), abs=0.06)
     assert "observed, others censored" in text and "training row" in text
+    one = rb.metrics.concordance_interval(survival_target(y[50:90]), model.predict(X[50:90]))
+    assert f"concordance{one.value:.3f}{one.low:.3f} to {one.high:.3f}Intervals" in text
+
+
+def survival_data(n=90, late=False):
+    """Survival times, in tens, that depend on the first feature."""
+    rng = np.random.default_rng(3)
+    time = 1 + np.floor(10 * rng.exponential(size=n) * np.exp(X[:n].to_numpy() @ [1.0, 0, 0]))
+    entry = np.floor(time * rng.random(n)) - 1 if late else np.full(n, -1.0)
+    event, kind = rng.random(n) < 0.7, [("event", bool), ("time", float), ("entry", float)]
+    y = np.array(list(zip(event, time, entry)), dtype=kind)
+    return y if late else y[["event", "time"]]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_models_of_survival_are_compared_by_their_concordances(late):
+    """Also with late entries; the rows are those of compare_concordances."""
+    y = survival_data(late=late)
+    a, b = X[:90].to_numpy()[:, 0], X[:90].to_numpy() @ [1.0, 0, 0.7]
+    evidence = evidence_of(dict(a=a, b=b), X[:90], y, None, None, None)
+    (row,) = comparison_rows(evidence, "a", "pair_accuracy")
+    target = survival_target(y)
+    one = rb.metrics.compare_concordances(target, a, b)
+    assert (row["difference"], row["low"], row["high"]) == (one.difference, one.low, one.high)
+    assert row["p"] == one.p_value and row["value"] == pytest.approx(one.value_b)
+    assert evidence.error("a") == rb.metrics.concordance_interval(target, a).standard_error
+    text = read(rb.report(dict(a=a, b=b), X[:90], y)).text
+    assert f"{one.difference:+.4f}, 95 % interval {one.low:+.4f}" in text.replace("\u00a0", " ")
+    assert f"Intervals treat {'rows' if late else 'patients'} as independent (90 of them)" in text
+    assert "events" in text
+
+
+def test_concordances_without_an_error_have_no_interval_and_no_proof():
+    """All pairs in order; a patient in all pairs; no patient who changes the difference."""
+    of = lambda time, event: np.array(
+        list(zip(event, time)), dtype=[("event", bool), ("time", float)]
+    )
+    every, one = of([1, 2, 3, 4], [1, 1, 1, 1]), of([1, 2, 3], [1, 0, 0])
+    text = read(rb.report(dict(a=np.arange(4.0)), X[:4], every)).text
+    assert "no interval, because every comparable pair is in the right order" in text
+    text = read(rb.report(dict(a=[1.0, 3, 2], b=[2.0, 1, 3]), X[:3], one)).text
+    assert "because a patient is in every comparable pair" in text and "p = 1" in text
+    few = of([9, 4, 4, 2, 6], [1, 1, 0, 1, 0])
+    models = dict(a=[3.0, 1.0, 2.0, 1.0, 0.0], b=[1.0, 3.0, 2.0, 0.0, 1.0])
+    assert "Not sure: b may be as good" in read(rb.report(models, X[:5], few)).text
+
+
+def test_more_pairs_than_are_listed_have_an_interval(monkeypatch):
+    """The jackknife needs no list, also with late entries."""
+    from rankbook.app import evidence
+
+    for late in (False, True):
+        y, score = survival_data(late=late), X[:90].to_numpy()[:, 0]
+        whole = read(rb.report(dict(a=score), X[:90], y)).text
+        monkeypatch.setattr(evidence, "MOST_PAIRS", 100)
+        text = read(rb.report(dict(a=score), X[:90], y)).text
+        monkeypatch.undo()
+        found = re.search(r"concordance(0\.\d{3}){2} to 0\.\d{3}", whole)[0]
+        assert found in text and "The worst items" in whole and "The worst items" not in text
+        assert re.search(r"preferences[\d,]+", whole)[0] in text
 
 
 def test_wrong_calls_are_refused(models):
@@ -248,7 +318,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_any_work(files):
 # In a browser
 
 
-@pytest.mark.parametrize("kind", ["one", "several", "board", "path"])
+@pytest.mark.parametrize("kind", ["one", "several", "board", "path", "survival"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_shows_it_wide_and_narrow(browser, pages, tmp_path, kind, scheme):
     file, faults = tmp_path / "page.html", []

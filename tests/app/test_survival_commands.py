@@ -1,6 +1,9 @@
 """Commands on a table of patients with survival times."""
 
 import json
+import re
+from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -572,8 +575,61 @@ def test_evaluate_has_intervals_of_clusters(late):
         said = done("evaluate", "m", "test.csv", "--cluster", column)
         ends = f"95% interval {expected.low:.4f} to {expected.high:.4f}"
         assert f"{ends} of {expected.n_patients} clusters" in said
-    plain = facts_of("evaluate", "m", "test.csv")
-    assert ("concordance_interval" in plain) == (not late) and "clusters" not in plain
+    expected = rb.metrics.concordance_interval(y, score)
+    found = facts_of("evaluate", "m", "test.csv")
+    assert found["concordance_interval"] == pytest.approx([expected.low, expected.high])
+    assert "clusters" not in found and "no_interval" not in found
+    said = run("evaluate", "m", "test.csv")
+    assert f", 95% interval {expected.low:.4f} to {expected.high:.4f}\n" in said.stdout
+    note = "note: cluster: the interval of the concordance counts each row as a patient. If a"
+    assert said.stderr.count(note) == late
+    assert note not in run("evaluate", "m", "test.csv", "--cluster", "city").stderr
+
+
+def concordances_without(table, score):
+    """Concordance of all late patients, and without each row, from all pairs."""
+    time, entry = table.days.to_numpy(), table.start.to_numpy()
+    died = table.died.to_numpy() == 1
+    lives = (time > time[:, None]) | (time == time[:, None]) & ~died
+    pairs = died[:, None] & (entry < time[:, None]) & lives
+    right = pairs * ((score > score[:, None]) + (score == score[:, None]) / 2)
+    kept = [np.delete(np.arange(time.size), i) for i in range(time.size)]
+    share = lambda k: right[np.ix_(k, k)].sum() / pairs[np.ix_(k, k)].sum()
+    return share(np.arange(time.size)), np.array([share(k) for k in kept])
+
+
+def test_the_interval_of_late_entries_is_the_jackknife_over_rows():
+    """Each patient is left out, all pairs are counted again; the interval is that of log odds."""
+    table, _, _, _, score = scored_tables(late=True)
+    value, without = concordances_without(table, score)
+    error = np.sqrt((without.size - 1) * np.var(without))
+    low, high = facts_of("evaluate", "m", "test.csv")["concordance_interval"]
+    odds = np.log([low / (1 - low), high / (1 - high), value / (1 - value)])
+    assert odds[:2].mean() == pytest.approx(odds[2], abs=1e-9)
+    reach = 1.959963984540054 * error / (value * (1 - value))
+    assert odds[1] - odds[0] == pytest.approx(2 * reach, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "table, more, said",
+    [
+        (dict(days=[1, 2, 3], died=[1, 1, 1]), [], "every comparable pair is in the right order"),
+        (dict(days=[3, 2, 1], died=[1, 1, 1]), [], "every comparable pair is in the wrong order"),
+        (dict(days=[2, 1, 3], died=[0, 1, 0]), [], "a patient is in every comparable pair"),
+        (
+            dict(days=[2, 1, 3, 4], died=[1, 1, 1, 1], site=[0, 0, 0, 1]),
+            ["--cluster", "site"],
+            "a cluster is in every comparable pair",
+        ),
+    ],
+)
+def test_a_concordance_without_an_interval_says_why(table, more, said):
+    pd.DataFrame(table).assign(size=0).to_csv("few.csv", index=False)
+    pd.DataFrame(dict(score=range(len(table["days"])))).to_csv("s.csv", index=False)
+    given = ["evaluate", "s.csv", "few.csv", *TIMES, *more]
+    assert f", no interval, because {said}" in done(*given)
+    found = facts_of(*given)
+    assert found["concordance_interval"] is None and said in found["no_interval"]
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -617,6 +673,15 @@ def test_evaluate_has_risk_groups_and_calibration(late):
         ("m", ["--at", "20"], "--at is 20 and --train is missing. Pass --train FILE with the tr"),
         ("m", ["--train", "train.csv"], "--train is 'train.csv'. Pass --at or --groups with it."),
         ("m", ["--at", "9999", "--train", "train.csv"], "--at is 9999. Pass a time of at most"),
+        ("m", ["--at", "-1", "--train", "train.csv"], "--at is -1.0. Pass a finite number > 0."),
+        ("m", ["--at", "0", "--train", "train.csv"], "--at is 0.0. Pass a finite number > 0."),
+        ("m", ["--at", "nan", "--train", "train.csv"], "--at is nan. Pass a finite number > 0."),
+        (
+            "orders",
+            ["--at", "20", "--train", "train.csv"],
+            "--at is 20 and MODEL was fitted to orders, not to survival times, so it has no "
+            "probabilities of survival. Pass a model of --time, --event and --loss plackett-luce.",
+        ),
         ("m", ["--at", "20", "--train", "none.csv"], "--train"),
         ("m", ["--groups", "0"], "--groups is 0. Pass "),
         ("m", ["--groups", "3", "--qid", "site"], "DATA has strata. Pass survival times of one st"),
@@ -638,10 +703,82 @@ def test_wrong_calls_of_judges_of_survival(model, arguments, said):
     _, _, _, _, score = scored_tables()
     if model == "s":
         done("fit", "train.csv", *TIMES, "--drop", "site,city,start", "-o", "s")
+    if model == "orders":
+        given = ["--target", "days", "--drop", "site,city,start,died", *COX, "--lam", 1]
+        done("fit", "train.csv", *given, "-o", "orders")
     pd.DataFrame(dict(score=score)).to_csv("s.csv", index=False)
     data = ["train.csv"] if arguments[0] == "test.csv" else ["test.csv"]
     times = [] if "--target" in arguments or model == "m" else TIMES
     assert said in refused("evaluate", model, *data, *arguments, *times)
+
+
+def test_a_model_of_python_counts_as_one_of_survival_times():
+    """A note says so; the calibration is that of the model of the shell."""
+    _, known, _, _, _ = scored_tables()
+    given = ["test.csv", *TIMES, "--train", "train.csv", "--at", "20"]
+    of_shell, said = facts_of("evaluate", "m", *given), "counts as Cox's model of survival times"
+    assert said not in run("evaluate", "m", *given).stderr
+    X = pd.read_csv("train.csv")[["age", "dose"]]
+    model = rb.RankSVM(1e-9, "linear", loss="plackett-luce").fit(X, known)
+    model.save("python")
+    done("fit", "train.csv", *TIMES, "--drop", "site,city,start", *COX, "--lam", 1e-9, "-o", "m")
+    of_shell = facts_of("evaluate", "m", *given)["calibration"]["error"]
+    found = run("evaluate", "python", *given, "--json")
+    assert said in found.stderr
+    error = json.loads(found.stdout)["calibration"]["error"]
+    assert error == pytest.approx(of_shell, rel=1e-4)
+
+
+def text_of(file):
+    """The words of a page, without pictures, and the number of pictures."""
+    page = re.sub("<style>.*?</style>", "", Path(file).read_text(encoding="utf-8"), flags=re.S)
+    page, pictures = re.subn("<svg.*?</svg>", "", page, flags=re.S)
+    return " ".join(unescape(re.sub("<[^>]*>", " ", page)).split()), pictures
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("clusters", [False, True])
+def test_a_report_has_the_numbers_of_the_terminal(late, clusters):
+    """Concordance, risk groups, calibration and coefficients; only what was asked for."""
+    _, _, _, y, score = scored_tables(late)
+    entry = ["--entry", "start"] if late else ["--drop", "start"]
+    cox = ["fit", "train.csv", *TIMES, *entry, "--drop", "site,city", *COX, "--lam", "1e-6"]
+    done(*cox, "--coefficients", "-o", "table")
+    given = ["test.csv", *(["--cluster", "city"] if clusters else []), "--report", "r.html"]
+    judged = ["evaluate", "table", *given, "--train", "train.csv", "--groups", 3, "--at", 20]
+    found, said = facts_of(*judged), done(*judged)
+    text, pictures = text_of("r.html")
+    value, (low, high) = found["metrics"]["concordance"], found["concordance_interval"]
+    assert f"concordance       {value:.6f}, 95% interval {low:.4f} to {high:.4f}" in said
+    assert f"concordance {value:.3f} {low:.3f} to {high:.3f} Intervals treat" in text
+    shares = [f"{100 * share:.1f} %" for share in (value, low, high)]
+    assert "{} concordance 95 % interval {} to {};".format(*shares) in text
+    tables = said.replace("\n\n", "\n").split("\n")[2:]
+    assert len(tables) == 1 + 4 + 1 + 1 + 4 + 1  # titles, tables, a test and the last line break
+    for line in tables:
+        assert " ".join(line.split()).lower() in text.lower()
+    for line in done("info", "table", "--coefficients").splitlines():
+        assert " ".join(line.split()) in text
+    done("evaluate", "m", *given)
+    shorter, fewer = text_of("r.html")
+    assert pictures == fewer + 2
+    for title in ("Risk groups", "Calibration", "Coefficients", "log-rank"):
+        assert title in text and title not in shorter
+    unit = "clusters" if clusters else "rows" if late else "patients"
+    assert f"Intervals treat {unit} as independent ({4 if clusters else 150} of them)" in shorter
+
+
+def test_the_report_of_a_fit_has_its_coefficients():
+    scored_tables()
+    given = ["fit", "train.csv", *TIMES, "--drop", "site,start", *COX, "--lam", "1e-6"]
+    done(*given, "--drop", "city", "-o", "m", "--report", "plain.html")
+    assert "Hazard ratios" not in text_of("plain.html")[0]
+    said = done(*given, "-o", "m", "--report", "m.html", "--coefficients", "--cluster", "city")
+    text = text_of("m.html")[0]
+    table = said[said.index("feature  ") :].splitlines()
+    assert "sandwich by city, 4 clusters" in table[-1] and "Hazard ratios and coefficients" in text
+    for line in table:
+        assert " ".join(line.split()) in text
 
 
 def test_unknown_features_of_signs_and_factors_are_named_as_features():

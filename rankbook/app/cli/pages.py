@@ -32,10 +32,10 @@ def write_report(file, models, X=None, y=None, qid=None, commands=(), **more):
     """Write the report of a command, with the command and others that may follow it."""
     if file is None:
         return
-    from rankbook.app.report import report
+    from rankbook.app.report import make_report
 
     commands = [shlex.join(["rankbook", *sys.argv[1:]]), *commands]
-    report(models, X, y, qid, commands=commands, **more).save(file)
+    make_report(models, X, y, qid, commands=commands, **more).save(file)
 
 
 class Scored:

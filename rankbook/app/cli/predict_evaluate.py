@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
-from ...base.errors import ArgumentError
+from ...base.errors import ArgumentError, Assumption
+from ...base.limits import warn
 from ...base.progress import progress_bar
+from ...base.validation import as_positive
 from . import options as opt
 from .pages import Report, Scored, check_report, write_report
 from .reading import (
@@ -280,7 +282,9 @@ class SurvivalOptions:
 
 
 def check_survival_options(asked, ranking):
-    """Refuse options of survival times that need others, as a dict, beside MODEL."""
+    """Refuse options of survival times that are wrong or need others, as a dict, beside MODEL."""
+    if asked["at"] is not None:
+        as_positive("at", asked["at"])
     if asked["at"] is not None and asked["train"] is None:
         raise ArgumentError(
             f"at is {asked['at']:g} and --train is missing",
@@ -343,11 +347,11 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
     in that file.
 
     For survival times, the command reports Harrell's concordance with an interval, and the
-    disagreement. With late entries it reports an interval only with --cluster, because several rows
-    may belong to one patient. --groups adds risk groups with the log-rank test, and --at the
-    calibration at a time. A higher score means a longer survival, so pass the negative of a risk.
-    Uno's concordance, the time-dependent AUC and the Brier score are available in Python
-    (rb.metrics).
+    disagreement. With late entries, several rows may belong to one patient: name the patients by
+    --cluster. --groups adds risk groups with the log-rank test, and --at the calibration at a time.
+    The page of --report contains both, and the coefficients of a model that was fitted with
+    --coefficients. A higher score means a longer survival, so pass the negative of a risk. Uno's
+    concordance, the time-dependent AUC and the Brier score are available in Python (rb.metrics).
 
     For a model with probabilities, for example one fitted with --loss logistic, the report adds the
     Brier score, the log loss and a reliability diagram: how often the predicted winner won, by
@@ -404,29 +408,43 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
             scores = block_scores(block, model)
             given = dict(names=block.item_names, title=f"{ranking} on {data[0]}", notes=notes)
             one = {Path(ranking).name: Scored(model, scores)}
-            write_report(report_file, one, block.X, preferences=prefs, **given)
-            clusters = getattr(block, "cluster", None)
-            facts = preference_measures(prefs, scores, metric, model, cluster=clusters)
-            rows = [] if metric else reliability_rows(prefs, scores, model)
-            facts |= dict(reliability=rows) if rows else {}
-            ends, lines = facts.get("concordance_interval"), []
-            for name, value in facts["metrics"].items():
-                told = name == "concordance" and ends is not None
-                told = f", 95% interval {ends[0]:.4f} to {ends[1]:.4f}" if told else ""
-                told += f" of {facts['clusters']} clusters" if told and "clusters" in facts else ""
-                lines.append(f"{name:18}{value:.6f}{told}")
-            lines += reliability_lines(rows)
+            clusters, results = getattr(block, "cluster", None), []
             if (survival.at, survival.groups) != (None, None):
-                from rankbook.app.survival import require_cox_model, survival_facts
+                from rankbook.app.survival import require_cox_model, survival_results
 
                 more = dict(at=survival.at, groups=survival.groups)
                 if survival.at is not None:
                     require_cox_model(model, survival.at)
                 if survival.train is not None:
                     more |= dict(train=training_scores(survival.train, model, of_times))
-                found, tables = survival_facts(prefs, scores, **more)
-                facts |= found
-                lines += [text for table in tables for text in ("", table)]
+                results = survival_results(prefs, scores, **more)
+            facts = preference_measures(prefs, scores, metric, model, cluster=clusters)
+            rows = [] if metric else reliability_rows(prefs, scores, model)
+            facts |= dict(reliability=rows) if rows else {}
+            if facts.get("concordance_interval") and clusters is None and prefs.unit == "order":
+                warn(
+                    Assumption(
+                        "cluster: the interval of the concordance counts each row as a patient. If "
+                        "a patient has several rows, pass --cluster COLUMN."
+                    )
+                )
+            write_report(
+                report_file,
+                one,
+                block.X,
+                preferences=prefs,
+                cluster=clusters,
+                results=results,
+                **given,
+            )
+            lines = []
+            for name, value in facts["metrics"].items():
+                told = interval_words(facts) if name == "concordance" else ""
+                lines.append(f"{name:18}{value:.6f}{told}")
+            lines += reliability_lines(rows)
+            for each in results:
+                facts[each.key] = each.facts
+                lines += ["", str(each)]
             if facts["metrics"].get("concordance", 0.5) < 0.5:
                 longer = "a higher score means a longer survival; pass the negative of a risk"
                 note(f"concordance below 0.5: {longer}")
@@ -457,6 +475,15 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
         typer.echo(f"{levels:18}{area}")
     for line in reliability_lines(rows):
         typer.echo(line)
+
+
+def interval_words(facts):
+    """Describe the interval of a concordance, or why it has none."""
+    if "no_interval" in facts:
+        return f", no interval, because {facts['no_interval']}"
+    low, high = facts["concordance_interval"]
+    of = f" of {facts['clusters']} clusters" if "clusters" in facts else ""
+    return f", 95% interval {low:.4f} to {high:.4f}{of}"
 
 
 def reliability_lines(rows):
