@@ -369,6 +369,12 @@ def worst_section(evidence, name, metric):
     return Html(figure + table(caption, head, rows, words))
 
 
+def known_cells(rows):
+    """Return rows of texts without undefined numbers; the first column has names."""
+    kept = lambda cell: "" if "nan" in cell.split() else cell
+    return [[name, *map(kept, cells)] for name, *cells in rows]
+
+
 def risk_groups_section(result):
     """Return Kaplan-Meier curves of risk groups, their table and the log-rank test."""
     if result is None:
@@ -387,7 +393,7 @@ def calibration_section(result):
     if result is None:
         return ""
     found = result.found
-    head, *rows = found.cells
+    head, *rows = known_cells(found.cells)
     alt = "observed share for each predicted probability; correct ones are on the diagonal"
     said = "Correct probabilities are on the grey line."
     shown = picture(lambda ax: plot_reliability(found, ax), alt, said)
@@ -400,8 +406,7 @@ def coefficients_section(model):
     if about.get("coefficients") is None:
         return ""
     found = table_rows("", dict(about=about))
-    head, *rows = table_cells(*found)
-    rows = [["" if "nan" in cell.split() and j else cell for j, cell in enumerate(r)] for r in rows]
+    head, *rows = known_cells(table_cells(*found))
     title = f"{found[1]['ratio'].capitalize()}s and coefficients"
     remarks = paragraph("; ".join(table_remarks(found[1])))
     return Html(table(title, head, rows) + remarks)

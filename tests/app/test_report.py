@@ -213,6 +213,21 @@ def test_concordances_without_an_error_have_no_interval_and_no_proof():
     assert "Not sure: b may be as good" in read(rb.report(models, X[:5], few)).text
 
 
+def test_undefined_numbers_of_tables_are_blank():
+    """The error of a constant, and the interval of an observed share of 0."""
+    y = survival_data()[:30]
+    y["event"], y["time"] = True, np.arange(1, 31)
+    target, flat = survival_target(y), X[:30].assign(age=1.0)
+    orders = rb.Orders.from_preferences(target)
+    cox = rb.RankSVM(0.1, "linear", loss="plackett-luce").fit(flat, orders)
+    with pytest.warns(UserWarning, match="do not determine the coefficients of 'age'"):
+        cox.about = dict(coefficients=stored_table(rb.coefficient_table(cox)))
+    results = survival_results(target, y["time"], at=15.0, train=(orders, cox.predict(flat)))
+    assert "nan" in str(results[0])
+    report = make_report(cox, flat, y, results=results)
+    assert "Calibration" in read(report).text and "Hazard ratios" in report.html
+
+
 def test_more_pairs_than_are_listed_have_an_interval(monkeypatch):
     """The jackknife needs no list, also with late entries."""
     from rankbook.app import evidence
