@@ -139,7 +139,7 @@ def make_dual(facts):
 
 def make_zapien2009(facts):
     """Run, and write the three tables."""
-    trials = run_zapien2009(shared("zapien2009"))
+    trials = run_zapien2009(shared("zapien2009_experiment"))
     write("zapien2009_trials", trials[COLUMNS], facts, 8)
     (PAPERS / "zapien2009_times.txt").write_text(times(trials), encoding="utf-8")
     make_dual(facts)

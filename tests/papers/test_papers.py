@@ -30,7 +30,7 @@ def tool():
 @pytest.fixture(scope="module")
 def names(tool):
     """What the notebook's shared cells define."""
-    return tool.shared("zapien2009")
+    return tool.shared("zapien2009_experiment")
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ APPENDICES = {
     "ralaivola2009_rivals",
     "tsivtsivadze_experiment",
     "zapien2009_claims",
+    "zapien2009_experiment",
     "zapien2009_sentences",
 }  # of chapters on papers
 PAPERS = [p for p in sorted((ROOT / "nbs/papers").glob("*.ipynb")) if p.stem not in APPENDICES]
