@@ -272,3 +272,39 @@ def test_propensities_that_cannot_be_estimated(biased, tmp_path):
         "fit", folder / "items.csv", "--target", "a", "--estimate-propensities", *given[-3:-1]
     )
     assert "--estimate-propensities is given. Pass --preferences with it" in said
+
+
+def test_predictions_are_ranked_within_the_queries_of_names(tables, tmp_path):
+    folder, items, _ = tables
+    given = [folder / "items.csv", "--preferences", folder / "log.csv", *FORM, "--name", "q,doc"]
+    saved, out = tmp_path / "m.rankbook", tmp_path / "out.csv"
+    done("fit", *given, "--lam", "1", "-o", saved)
+    found = run("predict", saved, folder / "items.csv", "--ranked", "-o", out)
+    assert "note: qid: the queries of" in found.stderr and "--qid none" in found.stderr
+    table = pd.read_csv(out, dtype=dict(qid=str))
+    scores = rb.load(saved).predict(items[["a", "b"]])
+    for query, part in table.groupby("qid"):
+        rows = np.flatnonzero(items["q"] == query)
+        assert part["row"].tolist() == rows[np.argsort(-scores[rows])].tolist()
+        assert part["rank"].tolist() == [1, 2, 3, 4, 5]
+    whole = ["predict", saved, folder / "items.csv", "--ranked", "--qid", "none", "-o", out]
+    assert run(*whole).stderr == "" and pd.read_csv(out)["rank"].max() == 20
+    for part, name in ((items[:10], "1"), (items[10:], "2")):
+        part.to_csv(tmp_path / f"part{name}.csv", index=False)
+    several = [tmp_path / "part1.csv", tmp_path / "part2.csv", "--ranked", "-o", out]
+    done("predict", saved, *several)
+    assert pd.read_csv(out)["rank"].max() == 5
+
+
+def test_a_run_has_the_items_of_names(tables, tmp_path):
+    folder, items, log = tables
+    asked = dict(zip(["007", "7", "12", "x y"], ["007", "7", "12", "x"]))
+    for name, table in (("items", items), ("log", log)):
+        table.assign(q=table["q"].map(asked)).to_csv(tmp_path / f"{name}.csv", index=False)
+    given = [tmp_path / "items.csv", "--preferences", tmp_path / "log.csv", *FORM]
+    done("fit", *given, "--name", "q,doc", "--lam", "1", "-o", tmp_path / "m.rankbook")
+    done("predict", tmp_path / "m.rankbook", tmp_path / "items.csv", "-o", tmp_path / "run.trec")
+    lines = [line.split() for line in (tmp_path / "run.trec").read_text().splitlines()]
+    assert {(q, d) for q, _, d, *_ in lines} == {
+        (q, str(d)) for q in asked.values() for d in range(5)
+    }

@@ -99,7 +99,9 @@ def predict(  # noqa: PLR0913 -- an option of the command each
 
     Columns that the model does not use are ignored; a missing column is an error. A run (.trec)
     lists the best item of each query first and breaks ties by the last name, as trec_eval does. For
-    a survival model, a higher score means a longer survival; a risk is the negative of a score.
+    items named by QUERY,ITEM, --ranked and runs take the first column as query ids, and a run
+    contains the names of the second. For a survival model, a higher score means a longer survival;
+    a risk is the negative of a score.
     --pairs needs a model with probabilities, for example one fitted with --loss logistic.
     """
     import numpy as np
@@ -121,8 +123,9 @@ def predict(  # noqa: PLR0913 -- an option of the command each
         )
     with spoken_warnings(queries=ranked or is_run):
         found, how = load_model(model), dict(needs_target=False, scored=False)
+        how["ranks"] = ranked or is_run
         with advice_on_new_items(found):
-            blocks, _ = open_file_blocks(data, files, found, qid=qid, name=name, **how)
+            blocks, roles = open_file_blocks(data, files, found, qid=qid, name=name, **how)
             with progress_bar(files is not None and shows_bars(), "rows") as tell:
                 tables = blocks.map(score_table, blocks.items, found, tell).values
         if pairs is not None:
@@ -137,6 +140,8 @@ def predict(  # noqa: PLR0913 -- an option of the command each
             queries = frame["qid"] if by else np.zeros(len(frame))
             frame.insert(0, "rank", frame.groupby(queries).cumcount() + 1)
         if is_run:
+            if roles.qid is not None and (roles.name or "").startswith(f"{roles.qid},"):
+                frame["name"] = frame["name"].str.partition(",")[2]  # "query,item"
             write_run(frame, output)
         elif as_json:
             typer.echo(json_rows(frame))

@@ -303,6 +303,7 @@ def open_file_blocks(
     *,
     needs_target=True,
     scored=True,
+    ranks=False,
     drop=(),
     learnt=(),
     **columns,
@@ -320,6 +321,9 @@ def open_file_blocks(
     needs_target : bool, default True
     scored : bool, default True
         Whether scores y are read.
+    ranks : bool, default False
+        Whether items are ordered within queries. The queries of items named QUERY,ITEM are then in
+        the first of these columns, with a note.
     drop : list of str
     learnt : sequence of str
         "encode" and "impute": codes and fill values learnt from a file; see
@@ -367,8 +371,10 @@ def open_file_blocks(
                 )
             )
         more = dict(features=features, drop=drop, of_model=features is not None)
-        if known.get("name") not in (None, "none") and (both := pair_of(known["name"], names)):
-            if scored and known.get("target") not in (None, "none") and "qid" not in known:
+        named = columns.get("name") or about.get("name")
+        if named not in (None, "none") and (both := pair_of(named, names)):
+            compared = scored and known.get("target") not in (None, "none")
+            if (compared or ranks) and "qid" not in known:
                 known["qid"] = both[0]
                 said = f"qid: the queries of {table} are in the first column of --name, {both[0]!r}"
                 warn(Assumption(f"{said}. For one query of all rows pass --qid none."))
