@@ -80,3 +80,25 @@ def test_models_that_are_no_start(folder, tmp_path):
     assert "DATA is several files" in refused(
         "fit", folder / "first.csv", *given, "--kernel", "linear", *start
     )
+
+
+def test_the_lambda_of_the_start_is_used_unless_one_is_given(folder, tmp_path):
+    data, start = folder / "both.csv", folder / "first.rankbook"
+    given = [data, *HOW[:-2], "-o", tmp_path / "m.rankbook"]
+    text = done("fit", *given, "--start", start)
+    assert "lambda 1, that of --start" in text and rb.load(tmp_path / "m.rankbook").model.lam_ == 1
+    text = done("fit", *given, "--start", start, "--lam", "3")
+    assert "lambda 3\n" in text and rb.load(tmp_path / "m.rankbook").model.lam_ == 3
+    default = done("fit", *given)
+    assert "the default for the scale of these data" in default
+    other = ["logistic" if each == "squared" else each for each in given]
+    text = done("fit", *other, "--start", start)
+    assert "the default for the scale of these data, because the model of --start has" in text
+
+
+def test_the_lambda_of_a_selected_model_is_used(folder, tmp_path):
+    chosen, given = tmp_path / "chosen.rankbook", [folder / "both.csv", *HOW[:-4]]
+    done("select", *given, "-o", chosen)
+    lam = rb.load(chosen).model.lam_
+    done("fit", *given, "--start", chosen, "-o", tmp_path / "m.rankbook")
+    assert rb.load(tmp_path / "m.rankbook").model.lam_ == lam

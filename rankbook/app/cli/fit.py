@@ -80,7 +80,8 @@ Method = opt.option(str, "Method: ranksvm or rankrls.", values="ranksvm rankrls"
 Lam = opt.option(
     float,
     "Regularization parameter lambda, in units of the summed loss of all preferences (default:"
-    " computed from the scale of the data). rankbook select chooses it by validation.",
+    " that of the model of --start, or computed from the scale of the data). rankbook select"
+    " chooses it by validation.",
 )
 C = opt.option(
     float,
@@ -105,8 +106,9 @@ QueryWeight = opt.option(
 Start = opt.option(
     str,
     "Model of an earlier fit to the same features, with --kernel linear: Newton's method starts at"
-    " its weights and takes fewer steps. It may be the file of --output. Leave the option out of"
-    " the first fit, because the file must exist.",
+    " its weights and takes fewer steps. The lambda of a model with the same loss is used, too,"
+    " unless you pass --lam or -c. The file may be that of --output. Leave the option out of the"
+    " first fit, because the file must exist.",
     "--start",
     metavar="MODEL",
 )
@@ -254,6 +256,13 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             references(found.encoding, reference)  # refuses unknown ones before the fit
         if None not in (lam, c):
             raise ArgumentError(f"lam is {lam!r} and -c is {c!r}", "only one of the two")
+        why = "" if (lam, c) != (None, None) else ", the default for the scale of these data"
+        if start is not None and why:
+            earlier = getattr(how["start"], "model", how["start"])
+            if getattr(earlier, "loss", None) == (loss or "hinge"):
+                lam, why = earlier.lam_, ", that of --start"
+            else:
+                why += ", because the model of --start has another loss"
         if c is not None:
             queries = lambda block: 1 if block.qid is None else len(set(block.qid.tolist()))
             lam = lam_of_c(c, blocks.reduce(queries, blocks.items))
@@ -306,7 +315,6 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     )
     known = "" if prefs is None else f", {count(len(prefs), 'preference')}"
     events = "" if survival is None else f", {count(facts['events'], 'event')}"
-    why = "" if lam is not None else ", the default for the scale of these data"
     rows = dict(
         data=f"{count(n, 'item')}{events}, {count(facts['features'], 'feature')}{known}",
         model=f"{facts['model']}, {facts['kernel']} kernel, lambda {facts['lam']:.6g}{why}",
