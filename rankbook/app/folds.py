@@ -219,6 +219,29 @@ def chosen_by_others(model, X, prefs, folds):
     return value_by_other_folds(tables, choose, lambda table, at: table[at])
 
 
+def compared_groups(groups, prefs):
+    """Return the groups (n,) of items for folds, and the number of groups without preferences.
+
+    Items of a group whose items occur in no preference of positive weight join the first other
+    group. They change no fold's preferences, and each fold then has groups to validate.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (n,)
+    prefs : Preferences or Orders
+    """
+    if prefs.unit == "order":
+        items = prefs.item[prefs.choice_weight > 0]
+    else:
+        used = prefs.weight > 0
+        items = np.concatenate([prefs.better[used], prefs.worse[used]])
+    ids, number = np.unique(groups, return_inverse=True)
+    known = np.zeros(ids.size, dtype=bool)
+    known[number[items]] = True
+    found = np.where(known[number], groups, ids[known.argmax()])
+    return found, int(np.count_nonzero(~known))
+
+
 def select_by_folds(  # noqa: PLR0913 -- an option of the command each
     data,
     *,

@@ -8,6 +8,7 @@ import pytest
 from shell import done, refused, run
 
 import rankbook as rb
+from rankbook.app.folds import compared_groups
 
 FORM = "--form clicks --column item=doc --kernel linear".split()
 
@@ -308,3 +309,32 @@ def test_a_run_has_the_items_of_names(tables, tmp_path):
     assert {(q, d) for q, _, d, *_ in lines} == {
         (q, str(d)) for q in asked.values() for d in range(5)
     }
+
+
+def test_folds_divide_the_queries_that_have_clicks(tables, tmp_path):
+    folder, items, log = tables
+    more = pd.concat([items, *(items.assign(q=items["q"] + f"/{k}") for k in range(9))])
+    more.to_csv(tmp_path / "items.csv", index=False)
+    few = log[log["q"] != "12"]
+    few.to_csv(tmp_path / "log.csv", index=False)
+    given = [tmp_path / "items.csv", "--preferences", tmp_path / "log.csv", *FORM]
+    given += ["--name", "q,doc", "--json"]
+    result = run("select", *given)
+    found = json.loads(result.stdout)
+    assert found["folds"]["by"] == "query" and found["folds"]["number"] == 3
+    assert sum(found["folds"]["validated"]) == found["preferences"]["train"]
+    assert "note: 37 of 40 queries have no preferences" in result.stderr
+    few[few["q"] == "7"].to_csv(tmp_path / "log.csv", index=False)
+    said = refused("select", *given)
+    assert "DATA has one query with preferences. Pass several queries, or --fold-by pair." in said
+    said = run("select", *given, "--fold-by", "item").stderr
+    assert "Pass --fold-by pair" in said and "fewer folds" not in said
+    done("select", *given, "--fold-by", "pair")
+
+
+def test_groups_without_preferences_join_another():
+    groups = np.array(["a", "b", "b", "c", "d", "d"])
+    found, idle = compared_groups(groups, rb.Preferences([1, 4], [2, 5], 6, weight=[1.0, 0.0]))
+    assert found.tolist() == ["b"] * 6 and idle == 3
+    orders = rb.Orders.from_rankings([[4, 5], [1, 2]], items=range(6))
+    assert compared_groups(groups, orders)[0].tolist() == ["b", "b", "b", "b", "d", "d"]

@@ -138,7 +138,9 @@ def folds_of(fold_by, groups, of_queries):
             "fold_by is 'query'", "--name QUERY,ITEM with it, the two columns of clicks"
         )
     if by == "query" and len(set(groups)) == 1:
-        raise ArgumentError("DATA has one query", "several, or --fold-by item")
+        raise ArgumentError(
+            "DATA has one query with preferences", "several queries, or --fold-by pair"
+        )
     return by, groups
 
 
@@ -224,7 +226,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
                 f"group is {group!r} and --group-split is {group_split!r}", "only one of the two"
             )
         from rankbook.app.fitting import chosen_model
-        from rankbook.app.folds import select_by_folds
+        from rankbook.app.folds import compared_groups, select_by_folds
         from rankbook.app.select import check_method, select_model
         from rankbook.base.jit import WAITING
         from rankbook.data.split import prepare
@@ -256,7 +258,14 @@ def select(  # noqa: PLR0913 -- an option of the command each
                         f"Omit {name_of} where lambda is chosen by folds.",
                     )
             of_queries = asked is not None and has_pair_names(asked) and not (group or group_split)
+            n_groups, n_idle = 0, 0
+            if asked is not None and groups is not None and group is None:
+                n_groups = len(set(groups))
+                groups, n_idle = compared_groups(groups, found.prefs["train"])
             by, groups = folds_of(fold_by, groups, of_queries)
+            if n_idle and by in ("query", "group"):
+                what = count(n_groups, by)
+                note(f"{n_idle} of {what} have no preferences; the folds divide the others.")
             by = "pair" if group is not None else by  # whole groups of pairs
             try:
                 result = select_by_folds(found, fold_by=by, groups=groups, **options)
