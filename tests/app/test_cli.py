@@ -1079,6 +1079,32 @@ class TestQuiet:
     def test_errors_are_printed(self):
         assert "there is no such file" in refused("rank", "gone.csv", "--quiet")
 
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "fit clicks --target click --drop hotel --kernel linear -o m",
+            "select clicks --target click --drop hotel --kernel linear -o m",
+            "path clicks --target click --drop hotel --kernel linear --lam-min 9 -o m.csv",
+            "path clicks --target click --drop hotel --kernel linear --lam-min 9 --save m.path",
+            "convert cancer m.csv",
+            "new-solver quiet-solver",
+        ],
+    )
+    def test_no_summary_of_a_file(self, workplace, line):
+        found = run(*line.split(), "-q")
+        assert found.exit_code == 0 and (found.stdout, found.stderr) == ("", "")
+
+    def test_results_are_printed(self, workplace):
+        line = "fit clicks --target click --drop hotel --kernel linear --loss logistic -o m"
+        assert json.loads(done(*line.split(), "-q", "--json"))["file"] == "m"
+        table = [*line.split(), "--coefficients", "--robust"]
+        loud, quiet = (done(*table, *more) for more in ((), ("-q",)))
+        assert quiet.startswith("feature") and loud.endswith(f"\n\n{quiet}")
+        select = "select clicks --target click --drop hotel --kernel linear -q"
+        assert "chosen " in done(*select.split())
+        path = "path clicks --target click --drop hotel --kernel linear --lam-min 9 -q"
+        assert "RegularizationPath" in done(*path.split())
+
 
 def test_the_output_has_one_name_in_every_command(workplace):
     done("fit", "clicks", "--target", "click", "--drop", "hotel", "-q", "--output", "a")

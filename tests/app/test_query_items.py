@@ -338,3 +338,25 @@ def test_groups_without_preferences_join_another():
     assert found.tolist() == ["b"] * 6 and idle == 3
     orders = rb.Orders.from_rankings([[4, 5], [1, 2]], items=range(6))
     assert compared_groups(groups, orders)[0].tolist() == ["b", "b", "b", "b", "d", "d"]
+
+
+def test_the_advice_on_a_repeated_name_leads_to_a_model_without_the_rank(tables, tmp_path):
+    log = tables[2].rename(columns=dict(click="clicked", rank="place")).drop(columns="q")
+    log["now"] = np.random.default_rng(1).normal(size=len(log)).round(3)
+    log.to_csv(tmp_path / "log.csv", index=False)
+    given = [tmp_path / "log.csv", "--name", "doc", "--kernel", "linear", "--lam", "1"]
+    given += ["-o", tmp_path / "m.rankbook"]
+    clicks = ["--preferences", tmp_path / "log.csv", "--form", "clicks", "--column", "item=doc"]
+    clicks += ["--column", "click=clicked", "--column", "rank=place"]
+    said = run("fit", *given, *clicks).stderr
+    assert "Pass different names with --preferences, one row for each item." in said
+    advice = said[said.index("--target") : said.index(" in place")].split()
+    done("fit", *given, *advice)
+    found = rb.load(tmp_path / "m.rankbook")
+    assert list(found.columns) == ["now"]
+    Z = (log[["now"]] - log["now"].mean()) / log["now"].std(ddof=0)
+    here = rb.RankSVM(1.0, "linear").fit(Z, log["clicked"], log["session"])
+    assert np.allclose(found.model.coef_, here.coef_, rtol=1e-6)
+    log.to_csv(tmp_path / "pairs.csv", index=False)
+    said = run("fit", *given, *clicks[:2], "--form", "pairs").stderr
+    assert said.endswith("one row for each item.\n")

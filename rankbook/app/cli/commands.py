@@ -25,7 +25,7 @@ from .reading import (
     refuse_two,
     spoken_warnings,
 )
-from .report import certificate_line, count, say, shows_bars
+from .report import certificate_line, count, say, shows_bars, summarize
 
 Output = Annotated[
     str,
@@ -77,7 +77,9 @@ def convert(
             check_file("--group-sizes", group_sizes)
             found = replace(found, qid=read_group_sizes(group_sizes, len(found.y)))
         write_dataset(found, file)
-    say(json.dumps(facts_about(found)) if as_json else repr(found), err=file == "-")
+    if as_json:
+        return say(json.dumps(facts_about(found)))
+    summarize(repr(found), err=file == "-")
 
 
 def facts_about(data):
@@ -298,9 +300,9 @@ def new_solver(name: NewName):
     from rankbook.app.new_solver import write_new_solver
 
     for file in write_new_solver(name):
-        typer.echo(f"wrote {file}")
+        summarize(f"wrote {file}")
     test = f"pytest {name}" if find_spec("pytest") else f"rankbook check {name}"
-    typer.echo(f"now: pip install -e {name} && {test}")
+    summarize(f"now: pip install -e {name} && {test}")
 
 
 def solvers(
@@ -343,4 +345,6 @@ def warm_up(
 
     begin = perf_counter()
     number = warm_up(jobs or -1, shows_bars())
-    say(f"{number} functions compiled in {perf_counter() - begin:.0f} s, kept in {cache_folder()}")
+    summarize(
+        f"{number} functions compiled in {perf_counter() - begin:.0f} s, kept in {cache_folder()}"
+    )

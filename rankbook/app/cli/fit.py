@@ -28,7 +28,7 @@ from .reading import (
     several_files,
     spoken_warnings,
 )
-from .report import count, say, shows_bars
+from .report import count, say, shows_bars, summarize
 
 # options of a fit in blocks
 ACCEPTED = dict(method=("ranksvm",), kernel=("linear", None), penalty=("l2", None))
@@ -323,10 +323,13 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         written=facts["file"],
         time=f"{facts['seconds']:.1f} s",
     )
-    text = "\n".join(f"{label:13}{row}" for label, row in rows.items())
     if coefficients:
         from rankbook.app.coefficients import table_rows, table_text
 
         table = table_rows(output, dict(about=model.about))
-        facts["coefficients"], text = table[0], f"{text}\n\n{table_text(*table)}"
-    say(json.dumps(facts, indent=2) if as_json else text)
+        facts["coefficients"] = table[0]
+    if as_json:
+        return say(json.dumps(facts, indent=2))
+    summarize("\n".join(f"{label:13}{row}" for label, row in rows.items()) + "\n" * coefficients)
+    if coefficients:
+        say(table_text(*table))

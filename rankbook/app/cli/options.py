@@ -123,7 +123,13 @@ Json = option(bool, "Print the result as JSON.", "--json")
 Explain = option(
     bool, "Print to stderr what each column of a table is used as, and why.", "--explain"
 )
-Quiet = option(bool, "Print no notes, warnings or progress bars to stderr.", "-q", "--quiet")
+Quiet = option(
+    bool,
+    "Print no notes, warnings or progress bars, and no summary of a result that is written to a"
+    " file.",
+    "-q",
+    "--quiet",
+)
 
 
 ABOUT = ("target", "time", "event", "entry", "qid", "name")  # roles that a model keeps

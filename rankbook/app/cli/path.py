@@ -17,7 +17,7 @@ from .reading import (
     refuse_two,
     spoken_warnings,
 )
-from .report import best_lines, count, say, shows_bars
+from .report import best_lines, count, say, shows_bars, summarize
 
 Output = opt.option(
     str,
@@ -126,4 +126,6 @@ def path(  # noqa: PLR0913 -- an option of the command each
         if test is not None:
             rows.append(("test", f"{chosen['test']:.6f} of the test preferences there"))
         text += [f"{label:13}{row}" for label, row in rows]
-    say(json.dumps(facts) if as_json else "\n".join(text), err=output == "-")
+    if as_json:
+        return say(json.dumps(facts))
+    (say if (output, save) == (None, None) else summarize)("\n".join(text), err=output == "-")

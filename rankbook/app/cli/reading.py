@@ -761,11 +761,16 @@ def preferences_between(asked, n, names=None, group=None, argument="group"):
         rows = rows.to_numpy()
     if (again := pd.Series(rows).duplicated().to_numpy()).any():
         second, names = int(again.argmax()), rows.tolist()
+        click, session, rank = (asked.get(role, role) for role in ("click", "session", "rank"))
+        advice = (
+            "If each result that was shown has features of its own, add them to the log of clicks "
+            f"and pass it as DATA with --target {click} --qid {session} --drop {rank} in place of "
+            f"--preferences. With {rank} as a feature the model would learn the order shown."
+        )
         raise ArgumentError(
             f"name has {names[second]!r} in the rows {names.index(names[second])} and {second}",
-            "different names with --preferences",
-            "If each row that was shown has features of its own, --target CLICKED --qid "
-            "SESSION learns from one file.",
+            "different names with --preferences, one row for each item",
+            advice if asked["form"] in (None, "clicks") else "",
         )
     columns = {name: value for name, value in asked.items() if name not in ("path", "form", "loss")}
     estimated = columns.get("propensity")

@@ -16,6 +16,12 @@ def say(text, err=False):
     typer.echo(printable(text), err=err)
 
 
+def summarize(text, err=False):
+    """Print the summary of a result that a file contains, unless --quiet is given."""
+    if LOG.isEnabledFor(logging.WARNING):
+        say(text, err)
+
+
 def note(text, kind="note"):
     """Print a note to stderr, unless --quiet is given."""
     if LOG.isEnabledFor(logging.WARNING):

@@ -25,7 +25,7 @@ from .reading import (
     save_picture,
     spoken_warnings,
 )
-from .report import count, fold_report, note, report, say, shows_bars
+from .report import count, fold_report, note, report, say, shows_bars, summarize
 
 SPARSE = "loss", "penalty", "l1_ratio", "penalty_factor"
 
@@ -278,7 +278,10 @@ def select(  # noqa: PLR0913 -- an option of the command each
         facts = result.summary()
         facts["seconds"] = facts["seconds"] | dict(compiling=WAITING.seconds - before)
         lines = fold_report if by_folds else report
-        say(json.dumps(facts, indent=2, allow_nan=False) if as_json else "\n".join(lines(facts)))
+        if as_json:
+            say(json.dumps(facts, indent=2, allow_nan=False))
+        else:
+            (say if output is None else summarize)("\n".join(lines(facts)))
         for text in facts["notes"]:
             note(text)
         if output is not None:
