@@ -74,6 +74,9 @@ def table_remarks(facts):
         lines.append(f"reference: {'; '.join(dict.fromkeys(facts['reference'].values()))}")
     if (shift := facts["penalty_shift"]) > NOTICED:
         lines.append(f"the penalty moves coefficients by up to {shift:.2g} standard errors")
+    if "undetermined" in facts:
+        some = ", ".join(facts["undetermined"][:5]) + ", ..." * (len(facts["undetermined"]) > 5)
+        lines.append(f"not determined by the data, but by the penalty: {some}")
     return lines
 
 

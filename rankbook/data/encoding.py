@@ -201,4 +201,26 @@ def learn_encoding(source, frame, learnt):
         if impute:
             words = SimpleImputer(strategy="most_frequent").fit(text)
             fill[name] = str(words.statistics_[0])
-    return Encoding(tuple(frame.columns), categories, fill) if categories or fill else None
+    if not (categories or fill):
+        return None
+    found = Encoding(tuple(frame.columns), categories, fill)
+    require_distinct(source, found)
+    return found
+
+
+def require_distinct(source, encoding):
+    """Raise an ArgumentError if two features of an :class:`Encoding` have one name.
+
+    A column "a" with the category "b=c", and a column "a=b" with the category "c", are an example.
+    """
+    columns = encoding.numbers + [
+        name for name, found in encoding.categories.items() for _ in found
+    ]
+    known = {}
+    for column, name in zip(columns, encoding.names):
+        if known.setdefault(name, column) != column:
+            raise ArgumentError(
+                f"{source} has columns {known[name]!r} and {column!r}, which both make a feature "
+                f"{name!r}",
+                "Rename one of the columns.",
+            )

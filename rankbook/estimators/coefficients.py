@@ -87,6 +87,11 @@ def references(encoding, asked=()):
             found.append((levels, *(chosen or levels[:1])))
     known = [names[j] for levels, _ in found for j in levels]
     for name in asked:
+        if list(names).count(name) > 1:  # in models of rankbook up to 0.2
+            raise ArgumentError(
+                f"reference is {name!r}, the name of two features",
+                "Rename a column so that no two features have one name, and fit again.",
+            )
         if not known:
             raise ArgumentError(
                 f"reference is {name!r}, and the model has no encoded column of two categories",
@@ -228,12 +233,55 @@ def undetermined(H):
     return np.flatnonzero((part > PART) | ~varies)
 
 
-def errors_of(solution, robust, cluster, names, kept, constant):  # noqa: PLR0913
-    """Standard errors (k,) of the coefficients that are kept, the number of units, and shifts (k,).
+def one_hot_groups(X, features):
+    """Groups of neighbouring features that are codes of one column of categories.
 
-    `kept` and `constant` as from :func:`contrasts`, and `names` (d,). An error is NaN where
-    rounding hides it. The number is None without a sandwich. The shifts are those of the
-    coefficients by the penalty, to first order. O(n d^2 + d^3).
+    Each feature of a group has two values, and each row has the larger value in exactly one of
+    them. `features` are ascending indices of columns of items X (n, d). O(n) for each.
+    """
+    groups, run, covered = [], [], np.zeros(X.shape[0], dtype=bool)
+    for j in features:
+        column = dense(X[:, j : j + 1]).ravel()
+        code = column == column.max()
+        is_code = np.unique(column).size == 2
+        if not is_code or run and (run[-1] != j - 1 or (covered & code).any()):
+            run, covered = [], np.zeros_like(covered)
+        if is_code:
+            run, covered = [*run, int(j)], covered | code
+        if covered.all() and run:
+            groups.append(run)
+            run, covered = [], np.zeros_like(covered)
+    return groups
+
+
+def warn_of_open(X, features, names):
+    """Warn of features (k,), ascending indices, whose coefficients the data leave open."""
+    quoted = lambda some: ", ".join(repr(names[j]) for j in some[:5]) + ", ..." * (len(some) > 5)
+    groups = [] if X is None else one_hot_groups(X, features)
+    if groups:
+        said = " and those of ".join(quoted(group) for group in groups)
+        warn(
+            f"the columns of {said} sum to one, so the data determine only differences between "
+            "their coefficients, and the penalty decides the rest. Leave out one column of each "
+            "sum, for example by OneHotEncoder(drop='first')."
+        )
+    others = np.setdiff1d(features, np.concatenate([[], *groups])).astype(int)
+    if others.size:
+        warn(
+            f"the data do not determine the coefficients of {quoted(others)}, whose columns are "
+            "constant or linear combinations of each other. Leave out one of them; here the "
+            "penalty decides."
+        )
+
+
+def errors_of(solution, robust, cluster, names, kept, constant):  # noqa: PLR0913
+    """Standard errors, the number of units, shifts, and what the data leave open.
+
+    Errors and shifts (k,) belong to the coefficients that are kept; `kept` and `constant` as from
+    :func:`contrasts`, and `names` (d,). The last result contains the indices among them that
+    :func:`undetermined` returns. An error is NaN where rounding hides it. The number is None
+    without a sandwich. The shifts are those of the coefficients by the penalty, to first order.
+    O(n d^2 + d^3).
     """
     problem, w, lam = solution.problem, solution.weights, solution.lam
     d = w.size
@@ -242,13 +290,7 @@ def errors_of(solution, robust, cluster, names, kept, constant):  # noqa: PLR091
     sums, slope, _ = problem.sums_at(f, problem.loss.derivative)
     H = problem.hessian(sums.bands)[np.ix_(kept, kept)]
     if (open_ones := undetermined(H)).size:
-        open_ones = kept[open_ones]
-        some = ", ".join(repr(names[j]) for j in open_ones[:5]) + ", ..." * (open_ones.size > 5)
-        warn(
-            f"the data do not determine the coefficients of {some}, whose columns are constant or "
-            "linear combinations of each other. Leave out one of them, for codes of categories by "
-            "OneHotEncoder(drop='first'); here the penalty decides."
-        )
+        warn_of_open(None if hasattr(problem, "blocks") else problem.X, kept[open_ones], names)
     penalized = np.eye(d) - constant.T @ constant
     H = H + lam * penalized[np.ix_(kept, kept)]
     scale = 1 / np.sqrt(H.diagonal())
@@ -275,7 +317,7 @@ def errors_of(solution, robust, cluster, names, kept, constant):  # noqa: PLR091
             f"the coefficients are up to {far:.2g} standard errors from the optimum. Fit the model "
             "with solver=('newton', dict(tol=1e-10))."
         )
-    return error, units, by_penalty
+    return error, units, by_penalty, open_ones
 
 
 def warn_of_penalty(w, error, shift, spread, names):
@@ -334,9 +376,9 @@ def coefficient_table(
         Whether coefficients belong to one standard deviation of the feature over the training rows,
         without weights, instead of its own unit.
     reference : str or sequence of str, default ()
-        Reference categories of the columns that ``rankbook fit --encode`` encoded, as names of
-        features, such as ``"sex=m"``. Other columns refer to their first category in sorted order,
-        as in R.
+        Reference categories of the columns that ``rankbook fit --encode`` encoded, as whole names
+        of features, such as ``"sex=m"``; columns and categories may contain "=". Other columns
+        refer to their first category in sorted order, as in R.
 
     Returns
     -------
@@ -348,6 +390,8 @@ def coefficient_table(
         meaning of ratio, lam, the covariance, the number of units, the method for ties, and as
         penalty_shift the largest distance, in standard errors, by which the penalty moves a
         coefficient (to first order).
+        ``attrs["undetermined"]`` names the features whose coefficients the penalty decides, because
+        their columns depend on each other, such as all codes of a column by OneHotEncoder.
         With encoded columns, ``attrs["reference"]`` is a dict from the name of each category to the
         name of its reference; coef is the difference of their coefficients.
 
@@ -361,9 +405,10 @@ def coefficient_table(
     -----
     UserWarning
         If the model is so far from the optimum that the table is not exact; if the sandwich
-        estimate has no more units than there are coefficients; if columns are constant or linear
-        combinations of each other; if the penalty moves a coefficient by more than a standard
-        error; or if only the penalty keeps one finite, for example because a group has no event.
+        estimate has no more units than there are coefficients; if columns are constant, linear
+        combinations of each other, or codes of categories that sum to one; if the penalty moves a
+        coefficient by more than a standard error; or if only the penalty keeps one finite, for
+        example because a group has no event.
     Assumption
         If steps of a pipeline other than a StandardScaler change the features.
 
@@ -416,7 +461,7 @@ def coefficient_table(
     names = [f"x{j}" for j in range(d)] if names is None else list(map(str, names))
     factor = factor * np.ones(d)
     w, kept, constant = contrasts(groups, solution.weights, factor)
-    error, units, shifts = errors_of(solution, robust, cluster, names, kept, constant)
+    error, units, shifts, open_ones = errors_of(solution, robust, cluster, names, kept, constant)
     X, n = problem.X, problem.n_items
     mean = rmatvec(X, np.ones(n)) / n
     square = column_squares(X) / n
@@ -446,6 +491,8 @@ def coefficient_table(
     if groups:
         pairs = ((j, reference) for levels, reference in groups for j in levels if j != reference)
         table.attrs["reference"] = {names[j]: names[reference] for j, reference in pairs}
+    if open_ones.size:
+        table.attrs["undetermined"] = [names[j] for j in kept[open_ones]]
     if units is not None:
         table.attrs["units"] = units
     if target.unit == "order":

@@ -137,6 +137,17 @@ def test_spaces_around_cells_belong_to_no_category():
     assert done("predict", "wide", "wide.csv") == done("predict", "tidy", "tidy.csv")
 
 
+def test_features_of_one_name_are_refused(table):
+    more = {"a": ["b=c", "x"] * 20, "a=b": ["c", "x"] * 20}
+    table.assign(**more).to_csv("m.csv", index=False)
+    given = ["fit", "m.csv", "--target", "grade", *BOTH, "-o", "m"]
+    said = refused(*given)
+    assert "has columns 'a' and 'a=b', which both make a feature 'a=b=c'. Rename one" in said
+    first = sorted(set(table["colour"].dropna()))[0]
+    table.assign(**{f"colour={first}": np.arange(40) % 3}).to_csv("m.csv", index=False)
+    assert f"which both make a feature 'colour={first}'" in refused(*given)
+
+
 def test_numbers_with_another_decimal_mark_are_no_categories():
     late = "x;y\n" + "".join(f"{i % 7};{i % 3}\n" for i in range(70000)) + "0,5;1\n" * 80000
     Path("late.csv").write_text(late)

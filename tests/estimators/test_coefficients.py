@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 from peer_coefficients import FEATURES, patients, votes
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
 import rankbook as rb
 from rankbook.data.encoding import Encoding
 from rankbook.data.split import scaling, standardise
-from rankbook.estimators.coefficients import contributions
+from rankbook.estimators.coefficients import contributions, one_hot_groups
 from rankbook.estimators.scaled import ScaledModel
 
 PRECISE = ("newton", dict(tol=1e-12))
@@ -497,11 +498,52 @@ def test_columns_that_depend_on_each_other_are_named():
     y = rb.Orders.from_survival(rng.integers(1, 50, 80), rng.random(80) < 0.6)
     frame = pd.DataFrame(X, columns=["age", "days", "marker", "a", "b", "c", "one"])
     model = rb.RankSVM(1e-6, kernel="linear", loss="plackett-luce").fit(frame, y)
-    with pytest.warns(UserWarning, match="'age', 'days', 'a', 'b', 'c', ..., whose columns"):
+    with (
+        pytest.warns(UserWarning, match="the coefficients of 'age', 'days', 'one', whose columns"),
+        pytest.warns(UserWarning, match="the columns of 'a', 'b', 'c' sum to one"),
+    ):
         table = rb.coefficient_table(model)
     assert table.loc["marker", "se"] < 1
+    assert table.attrs["undetermined"] == [name for name in frame if name != "marker"]
     alone = frame[["age", "marker", "a", "b"]]
     rb.coefficient_table(rb.RankSVM(1e-6, kernel="linear", loss="plackett-luce").fit(alone, y))
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("scaler", [MaxAbsScaler(), "passthrough"])
+def test_all_codes_of_a_pipeline_are_named_with_the_way_out(sparse, scaler):
+    table = WORDS[["age", "stage", "treated"]]
+    made = {}
+    for drop in (None, "first"):
+        encoder = OneHotEncoder(drop=drop, sparse_output=sparse)
+        codes = ("codes", encoder, ["stage", "treated"])
+        first = ColumnTransformer(
+            [codes, ("rest", "passthrough", ["age"])], sparse_threshold=sparse
+        )
+        made[drop] = make_pipeline(
+            first, clone(scaler, safe=False), rb.RankSVM(**COX | dict(lam=1e-6))
+        )
+        made[drop].fit(table, target("efron"))
+    with (
+        pytest.warns(rb.Assumption, match="in its unit"),
+        pytest.warns(UserWarning, match="sum to one.*drop='first'") as said,
+    ):
+        found = rb.coefficient_table(made[None])
+    text = next(str(each.message) for each in said if "sum to one" in str(each.message))
+    stages = ", ".join(f"'codes__stage_{each}'" for each in ("I", "II", "III", "IV"))
+    both = ", ".join(f"'codes__treated_{each}'" for each in ("drug", "placebo"))
+    assert text.startswith(f"the columns of {stages} and those of {both} sum to one")
+    assert found.attrs["undetermined"] == [name for name in found.index if "codes" in name]
+    with pytest.warns(rb.Assumption, match="in its unit"):
+        way_out = rb.coefficient_table(made["first"])
+    assert "undetermined" not in way_out.attrs and len(way_out) == 5
+
+
+def test_groups_of_codes():
+    eye = np.eye(3)[[0, 1, 2, 1, 0]]
+    X = np.column_stack([eye, np.arange(5.0), eye[:, 0] * 3 - 1, 1 - eye[:, 0], eye[:, :2], eye])
+    assert one_hot_groups(X, range(11)) == [[0, 1, 2], [4, 5], [8, 9, 10]]
+    assert one_hot_groups(X, [0, 2, 3]) == [] and one_hot_groups(np.ones((3, 2)), [0, 1]) == []
 
 
 def test_steps_other_than_one_scaler_are_said():
@@ -651,6 +693,20 @@ def test_unknown_references_are_refused(reference, said):
     model, _ = encoded(WORDS, target("efron"), ["age"], ["stage"])
     with pytest.raises(ValueError, match=said):
         rb.coefficient_table(model, reference=reference)
+
+
+def test_a_reference_is_a_whole_name():
+    table = WORDS.assign(**{"a=b": np.where(WORDS.treated == "drug", "c=d", "=")})
+    model, _ = encoded(table, target("efron"), ["age"], ["a=b"])
+    assert rb.coefficient_table(model).attrs["reference"] == {"a=b=c=d": "a=b=="}
+    found = rb.coefficient_table(model, reference="a=b=c=d").attrs["reference"]
+    assert found == {"a=b==": "a=b=c=d"}
+    with pytest.raises(ValueError, match="reference is 'a=b' .* Pass one of: a=b==, a=b=c=d"):
+        rb.coefficient_table(model, reference="a=b")
+    table["a"] = np.where(WORDS.treated == "drug", "b=c=d", "b")
+    model, _ = encoded(table, target("efron"), ["age"], ["a=b", "a"])
+    with pytest.raises(ValueError, match="reference is 'a=b=c=d', the name of two features"):
+        rb.coefficient_table(model, reference="a=b=c=d")
 
 
 def test_a_reference_without_encoded_columns_is_refused():

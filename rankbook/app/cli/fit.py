@@ -123,7 +123,8 @@ Coefficients = opt.option(
 Reference = opt.option(
     list[str],
     "Category that the others of its column are compared with in the table of --coefficients, with"
-    " --encode (default: the first in sorted order). Can be repeated for other columns.",
+    " --encode (default: the first in sorted order). The text is a whole name of a feature, so"
+    " columns and categories may contain =. Can be repeated for other columns.",
     "--reference",
     metavar="COLUMN=CATEGORY",
 )
