@@ -41,6 +41,23 @@ def test_what_cannot_be_exported(model, tmp_path):
     assert "which another argument names" in refused("export", model, "-o", model)
 
 
+@pytest.mark.parametrize(
+    "format, name, accepted",
+    [
+        ("onnx", "d.csv", ".onnx"),
+        ("onnx", "m.json", ".onnx"),
+        ("plain", "d.csv", ".json"),
+        ("solr", "m.onnx", ".json"),
+        ("elasticsearch", "m.json.gz", ".json"),
+    ],
+)
+def test_an_ending_of_another_format_is_refused(model, tmp_path, format, name, accepted):
+    (tmp_path / name).write_text("kept")
+    said = refused("export", model, "--format", format, "-o", tmp_path / name)
+    assert f"beside --format {format}. Pass a file that ends in {accepted}." in said
+    assert (tmp_path / name).read_text() == "kept"
+
+
 @pytest.mark.peer("onnxruntime")
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 def test_onnx_scores_as_predict_does(kernel, model, tmp_path):

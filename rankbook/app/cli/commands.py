@@ -218,7 +218,12 @@ Format = opt.option(
 ModelName = opt.option(
     str, "Name of the model in a search engine (default: rankbook).", metavar="NAME"
 )
-Exported = opt.option(Path, "File to write, or - for JSON on standard output.", "-o", "--output")
+Exported = opt.option(
+    Path,
+    "File to write: .onnx for --format onnx, else .json or - for standard output.",
+    "-o",
+    "--output",
+)
 
 
 def export(
@@ -241,6 +246,9 @@ def export(
     is_text = format != "onnx"
     if not is_text or str(output) != "-":
         check_place("--output", output, file)
+        if output.suffix.lower() != (ending := ".json" if is_text else ".onnx"):
+            said = f"--output is {str(output)!r} beside --format {format}"
+            raise ArgumentError(said, f"a file that ends in {ending}")
     if not is_text:
         import_extra("onnx", "onnx", "--format onnx")
         if name is not None:
