@@ -15,6 +15,7 @@ from ..estimators.rankrls import RankRLS
 from ..estimators.ranksvm import RankSVM
 from ..estimators.rayleigh import RayleighRanker
 from ..estimators.scaled import ScaledModel
+from ..problems.free_features import naming_features
 from ..problems.signs import as_signs
 from ..problems.sparse_bounds import as_factors
 from .folds import FoldSelection
@@ -100,7 +101,8 @@ def fit_model(
         data = data if preferences is None else dict(preferences=preferences)
         if start is not None:
             data["start"] = SimpleNamespace(coef_=start_weights(start, names, factor))
-        model.fit(standardise(X, centre, factor), **data)
+        with naming_features(names):
+            model.fit(standardise(X, centre, factor), **data)
     return ScaledModel(model, centre, factor, features, dict(about), encoding)
 
 

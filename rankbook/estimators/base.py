@@ -48,6 +48,7 @@ from ..preferences.graph import Preferences
 from ..preferences.orders import survival_target
 from ..preferences.target import Target
 from ..problems.certificate import Certificate, Solution
+from ..problems.free_features import naming_features
 from ..problems.losses import PENALTIES
 from ..problems.ranksvm import as_loss
 from ..problems.scale import default_lam
@@ -365,10 +366,12 @@ def keeping_features(fit: Function) -> Function:
                     self.item_names_ = index
                 return self
         except BaseException:  # including an interrupt
+            known = vars(self).get("feature_names_in_")
             for name in names:
                 vars(self).pop(name, None)
             vars(self).update(before)
-            raise
+            with naming_features(known):
+                raise
 
     return safely
 

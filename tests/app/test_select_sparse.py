@@ -148,3 +148,17 @@ def test_fit_takes_the_share_of_the_l1_norm():
 def test_impossible_penalties_are_refused(options, said):
     written("train", 0, grade=1)
     assert said in refused("select", "train.csv", "--target", "grade", *options)
+
+
+@pytest.mark.parametrize("command", ["fit", "select", "folds"])
+def test_a_free_feature_without_best_weights_is_named(command):
+    table, more = written("train", 0, grade=1, days=1, died=1)
+    of_grades = ["--target", "grade", "--drop", "days,died"]
+    of_times = ["--time", "days", "--event", "died", "--drop", "grade"]
+    loss = ["plackett-luce"] if command == "folds" else ["logistic"]
+    order = -more["days"] if command == "folds" else more["grade"]
+    table.assign(**more, cheat=order + 0.0).to_csv("train.csv", index=False)
+    given = ["fit" if command == "fit" else "select", "train.csv", "--kernel", "linear"]
+    given += [*(of_times if command == "folds" else of_grades), "--loss", *loss, "-o", "m"]
+    said = refused(*given, "--penalty", "l1", "--penalty-factor", "cheat=0")
+    assert "--penalty-factor is 0 for feature 'cheat', whose best weights are infinite" in said

@@ -1,6 +1,7 @@
 """Features of penalty factor 0: against cvxpy, scipy, and weights far from the optimum."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog, lsq_linear, minimize
 from scipy.sparse import csr_array
@@ -247,6 +248,11 @@ def test_free_features_that_order_the_items_are_refused(loss, part):
             ValueError, match="penalty_factor is 0 for feature 0, whose best weights are inf"
         ):
             call()
+    table = pd.DataFrame(items, columns=["rank", *(f"g{j}" for j in range(D))])
+    named = dict(penalty="l1", penalty_factor=dict(rank=0), **how)
+    for model in (rb.RankSVM(1.0, **named), rb.RankSVMCV(**named)):
+        with pytest.raises(ValueError, match="penalty_factor is 0 for feature 'rank', whose best"):
+            model.fit(table, GRADES)
     squared = rb.RankSVM(1.0, "linear", loss="squared", penalty="l1", penalty_factor=factors)
     assert squared.fit(items, GRADES).certificate_.relative_gap < 1e-6
     small = rb.RankSVM(1.0, penalty="l1", penalty_factor=np.maximum(factors, 1e-3), **how)

@@ -232,6 +232,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
         from rankbook.data.split import prepare
         from rankbook.data.table import PARTS
         from rankbook.preferences.orders import with_ties
+        from rankbook.problems.free_features import naming_features
 
         columns = vars(roles) | dict(drop=parse_names(roles.drop))
         columns |= dict(group_split=group_split, group=group, seed=seed)
@@ -250,6 +251,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
             _foretell(found, prepare(found, graph, *how)[0]["train"], options | ends)
         elif verbose:
             typer.echo(f"{method}: one decomposition, nothing is predicted", err=True)
+        names = found.feature_names if found.encoding is None else found.encoding.names
         if by_folds:
             for name_of, value in ends.items():
                 if value is not None:
@@ -268,13 +270,15 @@ def select(  # noqa: PLR0913 -- an option of the command each
                 note(f"{n_idle} of {what} have no preferences; the folds divide the others.")
             by = "pair" if group is not None else by  # whole groups of pairs
             try:
-                result = select_by_folds(found, fold_by=by, groups=groups, **options)
+                with naming_features(names):
+                    result = select_by_folds(found, fold_by=by, groups=groups, **options)
             except ArgumentError as error:
                 of_group = group is not None and error.argument == "groups"
                 raise error.renamed("group") if of_group else error
         else:
             options |= dict(metric=metric)
-            result = select_model(found, graph=graph, parts=parts, **options, **ends)
+            with naming_features(names):
+                result = select_model(found, graph=graph, parts=parts, **options, **ends)
         facts = result.summary()
         facts["seconds"] = facts["seconds"] | dict(compiling=WAITING.seconds - before)
         lines = fold_report if by_folds else report
