@@ -163,7 +163,8 @@ def concordance_interval(  # noqa: PLR0913 -- the arguments of the concordance, 
     Parameters
     ----------
     y_true, y_score, qid, sample_weight, train, tau, tie_tol
-        As in :func:`concordance`. A patient of weight 2 is one patient, not two.
+        As in :func:`concordance`. A patient of weight 2 is one patient, not two. For scores y
+        without censoring pass ``rb.Preferences.from_survival(y, [True] * len(y), qid)``.
     confidence : float in (0, 1), default 0.95
     cluster : array-like of shape (n,), optional
         Ids of clusters of dependent rows, such as the patient of each row if features change with

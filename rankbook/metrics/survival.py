@@ -54,6 +54,8 @@ def as_survival(argument, value, qid=None, sample_weight=None, late=False):
             f"{argument} is {describe_value(value)}",
             "rb.Preferences.from_survival(time, event), or rb.Orders.from_survival for late "
             "entries, or a structured array of events and times",
+            "For scores y without censoring, rb.Preferences.from_survival(y, [True] * len(y), qid) "
+            "has the same pairs as rb.Preferences.from_scores(y, qid).",
         )
     if found.has_pair_weights:
         raise ArgumentError(

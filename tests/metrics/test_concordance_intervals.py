@@ -137,3 +137,20 @@ def test_a_difference_that_no_patient_changes_has_no_p_value():
     found = rb.metrics.compare_concordances(y, [1, 2, 3], [0, 0, 0])
     assert found.difference == 0.5 and np.isnan(found.p_value)
     assert (found.low, found.high) == (-1, 1)
+
+
+def test_scores_are_refused_with_a_way_to_the_interval_of_their_pairs():
+    rng = np.random.default_rng(0)
+    y, score, qid = rng.integers(0, 4, 60) - 2.0, rng.normal(size=60), np.arange(60) // 20
+    for target in (rb.Preferences.from_scores(y, qid), y):
+        with pytest.raises(ValueError, match=r"from_survival\(y, \[True\] \* len\(y\), qid\)"):
+            rb.metrics.concordance_interval(target, score)
+    pairs = rb.Preferences.from_survival(y, [True] * len(y), qid)
+    found = rb.metrics.concordance_interval(pairs, score)
+    assert found.value == pytest.approx(1 - rb.disagreement(y, score, qid=qid), abs=1e-12)
+    without = []
+    for i in range(60):
+        left = np.arange(60) != i
+        without.append(1 - rb.disagreement(y[left], score[left], qid=qid[left]))
+    error = np.sqrt(59 * np.var(without))
+    assert found.standard_error == pytest.approx(error, rel=1e-9)
