@@ -6,6 +6,7 @@ from time import perf_counter
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.tables import count
 from ..base.validation import as_choice
 from ..data.split import prepare
 from ..estimators.rankrls import RankRLSCV
@@ -177,7 +178,7 @@ class FoldSelection:
             ax.plot(model.lam_, model.best_value_, "o", color="C1")
             ax.set_xscale("log")
             lambda_axis(ax, "disagreement")
-        name = f"{self.data.name}: {len(self.data.prefs['train'])} preferences, "
+        name = f"{self.data.name}: {count(len(self.data.prefs['train']), 'preference')}, "
         figure.suptitle(
             f"{name}{len(self.sizes)} folds by {self.settings['fold_by']}", fontsize="small"
         )

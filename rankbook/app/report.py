@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.errors import ArgumentError, a_type
 from ..base.files import write_whole
-from ..base.tables import in_line
+from ..base.tables import count, in_line
 from ..base.types import File
 from ..data.blocks import as_feature_names
 from ..estimators.leaderboard import Leaderboard
@@ -249,7 +249,9 @@ def data_rows(evidence):
     rows = [("measured on", evidence.what), ("items", f"{evidence.target.n_items:,}")]
     if evidence.units == "queries":
         sizes = np.bincount(evidence.query)
-        rows.append(("queries", f"{sizes.size:,}, of {sizes.min()} to {sizes.max()} items"))
+        rows.append(
+            ("queries", f"{sizes.size:,}, of {sizes.min()} to {count(sizes.max(), 'item')}")
+        )
     if np.ndim(X) == 2:
         rows.append(("features", f"{np.shape(X)[1]:,}"))
     if evidence.of_survival:
@@ -520,8 +522,11 @@ def of_selection(selection, about):
     evidence = Evidence(held.prefs, shown, held.y, held.qid, what=f"the {each} part")
     evidence.judge(name, ranker, selection.solution.predict(held.X))
     for key, some in selection.parts.items():
-        queries = "" if data.qid is None else f"{some.prefs.n_queries:,} queries, "
-        rows.append((key, f"{some.rows.size:,} items, {queries}{len(some.prefs):,} preferences"))
+        sizes = dict(item=some.rows.size, query=some.prefs.n_queries, preference=len(some.prefs))
+        sizes = {
+            what: size for what, size in sizes.items() if what != "query" or data.qid is not None
+        }
+        rows.append((key, ", ".join(count(size, what, ",") for what, size in sizes.items())))
     about["rows"] = [*rows, ("split", selection.settings["how"]), *gap_rows(data)]
     about |= dict(choice=choice, names=[names[i] for i in selection.parts["train"].rows])
     about["words"] = (

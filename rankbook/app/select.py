@@ -7,6 +7,7 @@ import numpy as np
 from ..base.errors import ArgumentError
 from ..base.limits import unsaid
 from ..base.status import Status
+from ..base.tables import count
 from ..base.validation import as_choice, as_matrix, as_positive, as_vector, unknown_name
 from ..data.blocks import Blocks, CheckedBlock
 from ..data.split import PreferredItems, prepare
@@ -277,7 +278,8 @@ class ModelSelection:
         X_new = as_matrix("X_new", X_new)
         if X_new.shape[1] != self.centre.size:
             raise ArgumentError(
-                f"X_new has {X_new.shape[1]} columns", f"{self.centre.size} columns, as in the data"
+                f"X_new has {count(X_new.shape[1], 'column')}",
+                f"{count(self.centre.size, 'column')}, as in the data",
             )
         return self.solution.predict((X_new - self.centre) * self.factor)
 
@@ -436,7 +438,7 @@ class ModelSelection:
         if with_roc:
             test = self.parts["test"]
             roc = plot_roc(test.y, self.solution.predict(test.X), figure.add_subplot(next(places)))
-            roc.set_title(f"test part, {test.y.size} items", fontsize="medium")
+            roc.set_title(f"test part, {count(test.y.size, 'item')}", fontsize="medium")
         train, wrong, gamma = self.parts["train"], self.disagreement, self.best.gamma
         kernel = self.best.path.problem.kernel.name + " kernel"
         kernel += f", gamma = {gamma:.3g}" if gamma else ""
@@ -444,7 +446,8 @@ class ModelSelection:
         name = self.data.name if len(self.data.name) <= 40 else self.data.name[:39] + "…"
         said = ", ".join(f"{value:.2%} of {part}" for part, value in wrong.items())
         headline = (
-            f"{name}: {train.rows.size} training items, {len(train.prefs)} preferences, {kernel}\n"
+            f"{name}: {count(train.rows.size, 'training item')}, "
+            f"{count(len(train.prefs), 'preference')}, {kernel}\n"
             f"in the wrong order: {said} preferences; relative gap {gap:.0e}"
         )
         figure.suptitle(headline, fontsize="small", x=0.01, ha="left")

@@ -22,6 +22,18 @@ def in_line(text):
     return printable(text).replace("\t", "\\t").replace("\n", "\\n")
 
 
+def count(number, what, spec=""):
+    """Format a count: 1 item, 2 items, 2 queries; `spec` formats the number, such as ",".
+
+    Examples
+    --------
+    >>> count(1, "query"), count(2, "query"), count(12000, "row", ",")
+    ('1 query', '2 queries', '12,000 rows')
+    """
+    several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number:{spec}} {what if number == 1 else several}"
+
+
 def as_text(rows):
     """Format rows of texts, the header first, as a table for a terminal."""
     rows = [[in_line(cell) for cell in row] for row in rows]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import ArgumentError
-from ..base.tables import explain
+from ..base.tables import count, explain
 from ..base.validation import as_choice
 from ..preferences.graph import Preferences
 from ..preferences.orders import Orders
@@ -92,10 +92,13 @@ class WholeFile:
             if self.form == "wins":
                 wins = read_wins(self.source)
                 rows = [("the first", "names of the winners", "the form"), ("others", "losers", "")]
-                explain(self.source, f"a win matrix of {len(wins)} rows", rows)
+                explain(self.source, f"a win matrix of {count(len(wins), 'row')}", rows)
                 return self.kind.from_wins(wins, items=items)
             found = read_preflib(self.source)
-            what = f"{len(found.orders)} orders of {found.weight.sum():g} voters (by its ending)"
+            what = (
+                f"{count(len(found.orders), 'order')} of {count(found.weight.sum(), 'voter', 'g')} "
+                "(by its ending)"
+            )
             explain(self.source, what, [("number before an order", "weight", "its format")])
             items = found.items if items is None else items
             options = dict(items=items, weight=found.weight, **self.columns)

@@ -15,6 +15,7 @@ import numpy as np
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import warn
 from ..base.tables import LOG, explain
+from ..base.tables import count as count_of
 from ..base.validation import as_choice, as_vector, unknown_name
 from ..preferences.counts import count_votes, counted_rankings
 from ..preferences.events import QUERY_NAMES, log_pairs, match_votes, pair_votes, pairs_of
@@ -490,7 +491,7 @@ def explain_records(records, why, reasons, more, left_over):
             found = records.outcomes()
             counts = ", ".join(f"{count} {name}" for name, count in found.counts.items())
             facts.append(f"results: {found.reading} ({counts})")
-    what = f"{len(records.frame)} rows of form {records.form} ({why})"
+    what = f"{count_of(len(records.frame), 'row')} of form {records.form} ({why})"
     explain(records.source, what, roles, left_over, facts)
 
 

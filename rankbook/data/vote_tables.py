@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..base.errors import ArgumentError
+from ..base.tables import count
 from ..base.validation import as_ids, describe_value
 from ..preferences.events import pairs_of
 from ..preferences.votes import Votes
@@ -150,7 +151,9 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
         if first > latest:
             raise ArgumentError(f"since is {since!r}, after the last vote", "an earlier date")
         keep = day[row] >= first
-        notes.append(f"{int((~keep).sum()):,} votes before {since} are left out")
+        n_old = int((~keep).sum())
+        verb = "is" if n_old == 1 else "are"
+        notes.append(f"{count(n_old, 'vote', ',')} before {since} {verb} left out")
     return found if keep.all() else found.rows(keep)
 
 

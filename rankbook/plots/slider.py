@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..base.errors import ArgumentError, a_type
 from ..base.ownership import SetOnce, as_read_only
+from ..base.tables import count as count_of
 from ..base.validation import as_matrix, as_numbers, as_positive, require_kind
 from ..kernels.kernel import item_distance
 from ..paths.exact import RegularizationPath, SolutionPath
@@ -140,7 +141,7 @@ def chosen_items(path, items, names, lam):
         which = spread_ranks(as_scores(path, X, lam), SOME_ITEMS)
         X, names = X[which], [names[i] for i in which]
     if not 2 <= X.shape[0] <= MOST_ITEMS:
-        raise ArgumentError(f"items has {X.shape[0]} rows", f"2 to {MOST_ITEMS} rows")
+        raise ArgumentError(f"items has {count_of(X.shape[0], 'row')}", f"2 to {MOST_ITEMS} rows")
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float), tuple(names)
 
 

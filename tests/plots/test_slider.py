@@ -267,7 +267,7 @@ def test_script_and_style_are_packed(root, tmp_path):
     "arguments, error, match",
     [
         (dict(curve=3), TypeError, r"^curve is an int. Pass"),
-        (dict(items=NEW[:1]), ValueError, r"^items has 1 rows. Pass 2 to 24 rows"),
+        (dict(items=NEW[:1]), ValueError, r"^items has 1 row. Pass 2 to 24 rows"),
         (dict(items=X), ValueError, r"^items has 30 rows. Pass 2 to 24 rows"),
         (dict(items=NEW[0]), ValueError, r"^items has shape \(3,\). Pass"),
         (dict(items=NEW[:, :2]), ValueError, r"Pass"),

@@ -29,7 +29,7 @@ from .reading import (
     spoken_warnings,
     with_query,
 )
-from .report import left_out, note, say, shows_bars
+from .report import count, left_out, note, say, shows_bars
 
 Model = typer.Argument(
     metavar="MODEL", help="Model saved by rankbook fit, rankbook select or Python."
@@ -495,7 +495,7 @@ def reliability_lines(rows):
     """Format the bins of :func:`rankbook.app.measures.reliability_rows` as lines of text."""
     return [
         f"{'won, {low:g} to {high:g}'.format(**row):18}{row['observed']:.6f}, "
-        f"predicted {row['predicted']:.6f}, {row['preferences']:,} preferences"
+        f"predicted {row['predicted']:.6f}, {count(row['preferences'], 'preference', ',')}"
         for row in rows
     ]
 

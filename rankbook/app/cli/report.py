@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import typer
 
-from ...base.tables import printable
+from ...base.tables import count, printable
 
 LOG = logging.getLogger("rankbook")  # --quiet raises its level
 
@@ -42,12 +42,6 @@ def at_level(log, level):
 def shows_bars():
     """Whether long work shows a progress bar: on a terminal, unless --quiet is given."""
     return sys.stderr.isatty() and LOG.isEnabledFor(logging.WARNING)
-
-
-def count(number, what):
-    """Format a count: 1 item, 2 items, 2 queries."""
-    several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
-    return f"{number} {what if number == 1 else several}"
 
 
 def left_out(measured, metric):
