@@ -44,6 +44,7 @@ from .table import (
     require_table,
     row_names,
     stored_names,
+    warn_of_docids,
     without_first,
 )
 
@@ -449,6 +450,8 @@ class NumberedText(TextTable):
         Whether its lines name queries.
     has_names : bool
         Whether all lines, of all files that are read together, name documents as LETOR does.
+    some_names : bool
+        Whether any line that was read has such a name.
     """
 
     is_numbered = True
@@ -457,7 +460,7 @@ class NumberedText(TextTable):
         super().__init__(source)
         _, line = next(data_lines(source), (1, b""))
         self.has_ids = any(word.startswith(b"qid:") for word in line.split(None, 2)[1:2])
-        self.has_names = all(docids_of([line]))
+        self.has_names = self.some_names = all(docids_of([line]))
         self.indices, self.entries, self.stays_sparse = (1, 0), 0, False
 
     @property
@@ -481,9 +484,11 @@ class NumberedText(TextTable):
                 self.indices = 0 if (X.indices == 0).any() else low, max(high, X.shape[1] - 1)
                 self.entries += X.nnz
                 arrays = dict(X=X, y=y) | (dict(qid=qid) if self.has_ids else {})
-                if named:
+                if named or not self.some_names and any(b"docid" in line for line in lines):
                     names = docids_of(line for line in lines if line.split(b"#")[0].strip())
                     self.has_names = self.has_names and all(names)
+                    self.some_names = self.some_names or any(names)
+                if named:
                     arrays["item_names"] = np.array(names, dtype=object)
                 yield arrays
                 first += len(y)
@@ -569,13 +574,14 @@ def open_table(path):
 
 def require_file_columns(first, table, wanted, exactly):
     """Raise a ValueError if a file lacks a column or, if `exactly`, has an extra one."""
-    missing = [name for name in wanted if name not in table.columns]
+    here, known = set(table.columns), set(first.columns)
+    missing = [name for name in wanted if name not in here]
     if missing:
         raise ValueError(
             f"{table} has no column {missing[0]!r}, which {first} has; "
             f"it has {', '.join(table.columns)}."
         )
-    more = [name for name in table.columns if name not in first.columns] if exactly else []
+    more = [name for name in table.columns if name not in known] if exactly else []
     if more:
         raise ArgumentError(
             f"{table} has a column {more[0]!r}, which {first} lacks",
@@ -636,6 +642,10 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
             pick(ends) for pick, ends in zip((min, max), zip(*(t.indices for t in tables)))
         )
         entries, named = sum(t.entries for t in tables), all(t.has_names for t in tables)
+        if not named and any(table.some_names for table in tables):
+            table = next(table for table in tables if not table.has_names)
+            lines = data_lines(table)
+            warn_of_docids(table, *next(one for one in lines if not docids_of(one[1:])[0]))
         sparse = is_sparse(sum(sizes), high + 1 - low, entries)
         for table in tables:
             table.indices, table.has_names, table.stays_sparse = (low, high), named, sparse

@@ -6,14 +6,24 @@ from itertools import combinations
 
 import numpy as np
 
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, Assumption
 from ..base.limits import warn, written_out
+from ..base.tables import count
 from ..preferences.graph import Preferences
 from ..preferences.names import names_as_text
 from ..preferences.orders import survival_target
 from .blocks import Blocks, BlocksLike, CheckedBlock
 from .encoding import learn_encoding, read_to_learn
-from .table import PARTS, Dataset, FrameReader, Source, find_roles, require_ids, stack
+from .table import (
+    PARTS,
+    Dataset,
+    FrameReader,
+    Source,
+    find_roles,
+    note_id_columns,
+    require_ids,
+    stack,
+)
 
 
 def _assign(cards, n, rng):
@@ -95,7 +105,7 @@ def split(data, seed=0, parts=PARTS):
         return part, "the data's own parts"
     cards = [0, 0, *range(1, len(missing) + 1)]
     rng, way = np.random.default_rng(seed), f"stratified by y, seed {seed}"
-    units, what = (data.qid, "queries") if data.groups is None else (data.groups, "groups")
+    units, what = (data.qid, "query") if data.groups is None else (data.groups, "group")
     if units is None:  # each block of neighbouring y gets every card
         assigned = np.empty(rows.size, dtype=int)
         order = np.lexsort((rng.random(rows.size), -data.y[rows]))
@@ -105,7 +115,7 @@ def split(data, seed=0, parts=PARTS):
         ids, unit = np.unique(units[rows], return_inverse=True)
         if ids.size < len(set(cards)):
             raise ArgumentError(
-                f"data has {ids.size} {what} to split into {len(set(cards))} parts",
+                f"data has {count(ids.size, what)} to split into {len(set(cards))} parts",
                 f"at least {len(set(cards))}, one for each part",
             )
         assigned = np.empty(ids.size, dtype=int)
@@ -284,9 +294,9 @@ def prepare(data, graph="full", standardize=True, seed=0, parts=PARTS, sparse=Fa
         prefs = Preferences.from_scores(y, qid, graph if name == "train" else "full")
         if len(prefs) == 0:
             where = (
-                f"the {name} part ({at.size} of {len(data.y)} items)"
+                f"the {name} part ({at.size} of {count(len(data.y), 'item')})"
                 if len(whole)
-                else f"data ({len(data.y)} items)"
+                else f"data ({count(len(data.y), 'item')})"
             )
             raise ArgumentError(
                 f"{where} has no preference: all y are "
@@ -353,13 +363,25 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         mentioned = {each for reader in readers.values() for each in reader.columns}
         mentioned -= {"label", "qid", "docid"}
         features = sorted(mentioned, key=lambda each: int(each.removeprefix("feature ")))
-        named = all("docid" in reader.columns for reader in readers.values())
+        names = {str(reader.source): "docid" in reader.columns for reader in readers.values()}
+        named = all(names.values())
+        if any(names.values()) and not named:
+            without, other = (
+                next(k for k, v in names.items() if v == has) for has in (False, True)
+            )
+            warn(
+                Assumption(
+                    f"{without} has documents without #docid and {other} has names, so documents "
+                    "have no names."
+                )
+            )
         others = ["docid"] * named + [each for each in columns if each in ("label", "qid")]
         columns = others + features
     roles = find_roles(train, columns, target, qid, name=name, drop=drop, **survival)
     frames = {}
     for part, reader in readers.items():
-        lacking = [c for c in roles.columns if c not in reader.columns and not train.is_numbered]
+        own = set(reader.columns)
+        lacking = [c for c in roles.columns if c not in own and not train.is_numbered]
         if lacking:
             raise ArgumentError(
                 f"{reader.source} has no column {lacking[0]!r}; it has {', '.join(reader.columns)}",
@@ -371,6 +393,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
             roles = replace(roles, encoding=found)
         else:
             frames[part] = reader.read(roles.names, texts=roles.texts)
+    note_id_columns(train, frames["train"], roles)
     ids, blocks = [], []
     for part, source in sources.items():
         frame, own = frames[part], set(frames[part].columns)

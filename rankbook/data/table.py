@@ -353,15 +353,16 @@ def lines_of(source):
 
 def check_names(path, names):
     """Refuse columns without a name, and names that occur twice."""
+    places = {}
     for j, name in enumerate(names):
         if not name:
             raise ValueError(
                 f"{path} has no name for column {j}. If it is an index saved by mistake, "
                 "save the table without its index."
             )
-        if name in names[:j]:
+        if places.setdefault(name, j) != j:
             raise ValueError(
-                f"{path} has two columns named {name!r}: columns {names.index(name)} and {j}. "
+                f"{path} has two columns named {name!r}: columns {places[name]} and {j}. "
                 "Rename one."
             )
 
@@ -1154,7 +1155,8 @@ def find_roles(
                 )
     for note in notes:
         warn(Assumption(note))
-    left_over = [column for column in columns if column not in {*features, *roles.values()}]
+    used_columns = {*features, *roles.values()}
+    left_over = [column for column in columns if column not in used_columns]
     explain(source, "each row is an item", used, left_over, [f"features: {some}"])
     return Roles(tuple(features), **roles)
 
@@ -1221,7 +1223,8 @@ def _check_columns(roles, drop, columns):
 
 def _check_features(source, features, known, others, of_model):
     """Refuse features that are unknown or given twice."""
-    unknown = [each for each in features if each not in set(known)]
+    known_ones = set(known)
+    unknown = [each for each in features if each not in known_ones]
     if source.is_numbered:  # features that no line mentions are 0
         unknown = [each for each in unknown if each in others or not each.startswith("feature ")]
     if unknown and of_model:
@@ -1313,8 +1316,13 @@ def require_docids(source):
     if all(found):
         return found
     if any(found):
-        line = show_line(*lines[found.index("")])
-        warn(Assumption(f"{source}: {line} has no #docid, so documents have no names."))
+        warn_of_docids(source, *lines[found.index("")])
+
+
+def warn_of_docids(source, number, line):
+    """Warn of the first line of SVMlight text without a name, beside lines that have names."""
+    said = f"{source}: {show_line(number, line)} has no #docid, so documents have no names."
+    warn(Assumption(said))
 
 
 def numbered_frame(X, names, y, qid, docids=None):
@@ -1606,8 +1614,40 @@ def find_dataset_roles(source, columns, target, qid, **more):
     return find_roles(source, columns, target, qid, **more)
 
 
+# names of columns that usually hold ids, such as "id", "patient_id" and "customerID"
+ID_NAME = re.compile(r"(?i:(^|[\W_])(id|ids|uid|uuid|idx|index|key|nr))$|[a-z]I[dD]$")
+FEW, MANY = 3, 1000  # rows from which a name, or only different integers, suggest ids
+
+
+def note_id_columns(source, frame, roles):
+    """Note features that hold a different integer in each row, as ids do. O(n) for each.
+
+    In tables of fewer than a thousand rows they must also be named like ids.
+    """
+    if isinstance(frame, SparseTable) or source.is_numbered or len(frame) < FEW:
+        return
+    found = []
+    for name in roles.features:
+        column = frame[name]
+        if getattr(column.dtype, "kind", "O") not in "iu":
+            continue
+        if (len(frame) >= MANY or ID_NAME.search(name)) and column.iloc[:MANY].is_unique:
+            found += [name] if column.is_unique else []
+    if found:
+        some = first_of([repr(name) for name in found], 5)
+        one = len(found) == 1
+        warn(
+            Assumption(
+                f"features: {'column' if one else 'columns'} {some} of {source} "
+                f"{'has' if one else 'have'} a different integer in each row, as ids have. "
+                f"For ids pass name='{found[0]}' or drop=['{found[0]}']."
+            )
+        )
+
+
 def as_dataset(source, frame, roles):
     """Make a :class:`Dataset` of a data frame that was read from `source`."""
+    note_id_columns(source, frame, roles)
     block, found = roles.read(source, frame), {}
     ids = dict(qid=block.qid)
     if roles.group_split is not None:

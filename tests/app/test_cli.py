@@ -25,6 +25,7 @@ from rankbook.app.cli.reading import save_picture
 from rankbook.app.cli.report import report
 from rankbook.app.select import select_model
 from rankbook.data.table import read_table
+from rankbook.plots.slider import LambdaSlider
 
 pytestmark = pytest.mark.usefixtures("workplace")
 
@@ -1335,3 +1336,34 @@ class TestSignals:
         """As in a background job and under nohup."""
         done = losing(sent, seconds=2, handler="SIG_IGN")
         assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["fit", "select"])
+def test_a_feature_of_ids_is_spoken_of(workplace, command):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(dict(user_id=range(100, 140), x=rng.normal(size=40), y=np.arange(40) % 3))
+    table.to_csv("t.csv", index=False)
+    given = [command, "t.csv", "--target", "y", "--kernel", "linear", "-o", "m"]
+    found = run(*given)
+    assert found.exit_code == 0 and list(rb.load("m").columns) == ["user_id", "x"]
+    assert (
+        "note: features: column 'user_id' of t.csv has a different integer in each row, as ids "
+        "have. For ids pass --name user_id or --drop user_id." in found.stderr
+    )
+    for more in ("--name", "--drop"):
+        assert "different integer" not in run(*given, more, "user_id").stderr
+        assert list(rb.load("m").columns) == ["x"]
+    assert "different integer" not in run("predict", "m", "t.csv").stderr
+
+
+def test_a_single_thing_has_no_plural(workplace):
+    table = pd.DataFrame(dict(q=[1, 1, 1], x=[1.0, 2.0, 3.0], y=[0, 1, 2]))
+    table.to_csv("t.csv", index=False)
+    said = refused("select", "t.csv", "--target", "y", "--qid", "q")
+    assert "data has 1 query to split into 3 parts" in said
+    Path("pairs.csv").write_text("winner,loser\na,b\n")
+    assert "1 row of form pairs" in run("rank", "pairs.csv", "--explain").stderr
+    prefs = rb.Preferences.from_scores(table["y"])
+    path = rb.solve_path(rb.RankSVMProblem(table[["x"]].to_numpy(), prefs, kernel="linear"))
+    with pytest.raises(ValueError, match="^items has 1 row. Pass 2 to"):
+        LambdaSlider(path, items=[[1.0]])

@@ -1015,3 +1015,73 @@ def test_a_query_that_comes_again_in_letor_is_reported(tmp_path):
     assert data.qid.tolist() == [7, 8, 8, 7]
     file.write_text("1 qid:7 1:1\n0 qid:7 1:4\n1 qid:3 1:2\n2 qid:3 1:3\n")
     assert rb.read_table(file).qid.tolist() == [7, 7, 3, 3]
+
+
+@pytest.mark.parametrize("missing", [0, 2])
+def test_a_line_without_docid_is_reported_in_memory_and_in_blocks(tmp_path, missing):
+    lines = [f"{i % 2} qid:{i // 2} 1:{i}" for i in range(5)]
+    named = [f"{line} #docid = {i:03d}" for i, line in enumerate(lines)]
+    file = tmp_path / "l.txt"
+    file.write_text("\n".join(named))
+    whole = [f"{i:03d}" for i in range(5)]
+    assert rb.read_table(file).item_names == whole
+    blocks = rb.read_blocks(file, rows=2).items.values
+    assert [name for block in blocks for name in block.read().item_names] == whole
+    named[missing] = lines[missing]
+    file.write_text("\n".join(named))
+    line = f"line {missing + 1}, '{lines[missing]}' has no #docid, so documents have no names"
+    with pytest.warns(rb.Assumption, match=line):
+        assert rb.read_table(file).item_names is None
+    with pytest.warns(rb.Assumption, match=line):
+        blocks = rb.read_blocks(file, rows=2).items.values
+    assert {block.read().item_names for block in blocks} == {None}
+    file.write_text("\n".join(lines))
+    assert rb.read_table(file).item_names is None
+    rb.read_blocks(file, rows=2)
+
+
+def test_parts_of_which_one_has_names_are_reported(tmp_path):
+    lines = [f"{i % 2} qid:{i // 2} 1:{i}" for i in range(6)]
+    train, test = tmp_path / "train.txt", tmp_path / "test.txt"
+    train.write_text("\n".join(f"{line} #docid = d{i}" for i, line in enumerate(lines[:4])))
+    test.write_text("\n".join(lines[4:]))
+    with pytest.warns(rb.Assumption, match=f"{test} has documents without #docid and {train}"):
+        assert read_parts(dict(train=train, test=test)).item_names is None
+
+
+@pytest.mark.parametrize(
+    "name, n, said",
+    [
+        ("patient_id", 5, True),
+        ("customerID", 5, True),
+        ("Index", 5, True),
+        ("weight", 1200, True),
+        ("weight", 999, False),
+        ("paid", 5, False),
+        ("covid", 5, False),
+        ("id", 2, False),
+    ],
+)
+def test_a_column_of_different_integers_is_spoken_of(tmp_path, name, n, said):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({name: rng.permutation(n) * 7, "x": rng.normal(size=n), "y": range(n)})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    table.to_parquet(tmp_path / "t.parquet")
+    for ending in ("csv", "parquet"):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            data = rb.read_table(tmp_path / f"t.{ending}", target="y")
+        assert data.feature_names == [name, "x"]
+        texts = [str(each.message) for each in found]
+        assert texts == [] if not said else f"column {name!r}" in texts[0] and len(texts) == 1
+        if said:
+            assert f"pass name='{name}' or drop=['{name}']" in texts[0]
+    for other in (dict(name=name), dict(drop=[name])):
+        rb.read_table(tmp_path / "t.csv", target="y", **other)
+    again = table.assign(**{name: [*table[name][:-1], table[name][0]]})
+    again.to_csv(tmp_path / "t.csv", index=False)
+    rb.read_table(tmp_path / "t.csv", target="y")
+    table.astype({name: float}).add({name: 0.5, "x": 0, "y": 0}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    rb.read_table(tmp_path / "t.csv", target="y")

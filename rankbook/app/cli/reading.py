@@ -346,7 +346,14 @@ def open_file_blocks(
     from rankbook.data.blocks import Blocks, CheckedBlock
     from rankbook.data.datasets import NAMES
     from rankbook.data.encoding import learn_encoding, read_to_learn
-    from rankbook.data.table import SURVIVAL, FrameReader, Roles, Source, find_roles
+    from rankbook.data.table import (
+        SURVIVAL,
+        FrameReader,
+        Roles,
+        Source,
+        find_roles,
+        note_id_columns,
+    )
 
     source, about = data[0], getattr(model, "about", {})
     features = getattr(model, "columns", None)
@@ -400,6 +407,8 @@ def open_file_blocks(
         else:
             frame = read_to_learn(reader, roles, learnt)
             roles = replace(roles, encoding=learn_encoding(table, roles.items(frame), learnt))
+        if features is None:
+            note_id_columns(table, frame, roles)
         return Blocks([roles.read(table, frame, name=str(table))]), roles
     columns.pop("name", None)
     for argument in (*SURVIVAL, "cluster"):
