@@ -293,6 +293,10 @@ class LabelRanker(Ranker):
     lam/2 |f|^2 + sum of max(0, 1 - (f(better) - f(worse))) for "ranksvm". See the chapter
     :doc:`/book/new_users_new_items`.
 
+    Unlike linear models of scikit-learn, a label has no intercept. With ``kernel="linear"`` add a
+    constant feature unless X has one: in the second example, whose labels have different means, the
+    share of pairs in the right order rises from 0.69 to 0.89.
+
     Parameters
     ----------
     lam : float > 0, default 1.0
@@ -347,6 +351,17 @@ class LabelRanker(Ranker):
     [[0, 1, 2], [2, 1, 0]]
     >>> model.rank([[0.5]], labels=[[0.2], [1.8]]).tolist()  # two labels that are not in y
     [[0, 1]]
+
+    >>> import numpy as np
+    >>> from sklearn.preprocessing import add_dummy_feature
+    >>> rng = np.random.default_rng(0)
+    >>> X, W = rng.normal(size=(300, 3)), rng.normal(size=(3, 5))
+    >>> y = X @ W + [0.0, 1.0, 2.0, 3.0, 4.0] + rng.normal(size=(300, 5))
+    >>> for features in (X, add_dummy_feature(X)):
+    ...     model = rb.LabelRanker(kernel="linear").fit(features[:200], y[:200])
+    ...     print(round(model.score(features[200:], y[200:]), 2))
+    0.69
+    0.89
     """
 
     n_labels_: int
