@@ -2252,7 +2252,7 @@ PATHS = [
         "slider of one item",
         lambda: plots.LambdaSlider(path(), items=Z[:1]),
         ValueError,
-        r"^items has 1 rows. Pass 2 to 24 rows",
+        r"^items has 1 row. Pass 2 to 24 rows",
     ),
     (
         "slider of items of another size",
