@@ -173,7 +173,7 @@ PREFERENCES = [
         "Orders of pairs",
         lambda: rb.Orders.from_preferences(rb.Preferences([0], [1], 2)),
         ValueError,
-        r"^prefs is Preferences\(.*no sequence of choices. Pass rb.Orders.from_rankings",
+        r"^prefs is Preferences\(.*not a sequence of choices. Pass rb.Orders.from_rankings",
     ),
     (
         "the first 0 places",
@@ -668,13 +668,13 @@ PREFERENCES = [
         "query_weight in numbers for blocks",
         lambda: rb.RankRLS(kernel="linear", query_weight=[1.0]).fit(iter([(X, Y)])),
         ValueError,
-        "^query_weight holds numbers and X is a block, .*Pass None or 'equal'",
+        "^query_weight holds numbers, and X is a block .*Pass None or 'equal'",
     ),
     (
         "query_weight in numbers for partial_fit",
         lambda: rb.OnlineRankSVM(query_weight=[1.0, 2.0]).partial_fit(X, Y, QID),
         ValueError,
-        "^query_weight holds numbers and X is a block, .*Pass None or 'equal'",
+        "^query_weight holds numbers, and X is a block .*Pass None or 'equal'",
     ),
     (
         "query_weight beside preferences for RankRLS",
@@ -870,7 +870,7 @@ PREFERENCES = [
             dict(home=["a"], away=["b"], result=["H"]), margin="difference"
         ),
         ValueError,
-        r"^margin is 'difference' and result says only who won. Pass",
+        r"^margin is 'difference' and result contains only the winner. Pass",
     ),
     (
         "matches drawn",
@@ -2007,7 +2007,7 @@ SOLVING = [
         "options with an instance",
         lambda: rb.solve(svm(), 1.0, rb.get_solver("qp"), form="dual"),
         ValueError,
-        r"^options \['form'\] came with an instance",
+        r"^options \['form'\] are given with an instance",
     ),
     (
         "backend unknown",
@@ -2207,7 +2207,7 @@ PATHS = [
         "which out of range",
         lambda: plots.plot_path(path(), which=[10**6]),
         ValueError,
-        r"^which has 1000000.* Pass",
+        r"^which contains 1000000.* Pass",
     ),
     ("n 1", lambda: plots.plot_path(path(), n=1), ValueError, r"^n is 1. Pass"),
     ("n text", lambda: plots.plot_path(path(), n="9"), TypeError, r"^n is '9'. Pass"),
@@ -2294,7 +2294,7 @@ PATHS = [
         "plot of items in space",
         lambda: plots.plot_decision(path(), 1.0),
         ValueError,
-        r"^path is of items of shape \(12, 3\) .* Pass",
+        r"^path belongs to items of shape \(12, 3\) .* Pass",
     ),
 ]
 
@@ -3149,7 +3149,7 @@ FILES = [
         "load half a model",
         lambda tmp: rb.load(saved(linear(), tmp, cut=900)),
         ValueError,
-        "^file is .*m.rankbook', which is no file of rankbook or is damaged: File is not "
+        "^file is .*m.rankbook', which is not a file of rankbook or is damaged: File is not "
         "a zip file. Pass a file that rankbook wrote",
     ),
     ("load no file", lambda tmp: rb.load(tmp / "no.rankbook"), FileNotFoundError, "no.rankbook"),
@@ -3396,7 +3396,7 @@ EXPLAINED = [
         "plot_decision of three features",
         lambda: plots.plot_decision(path(), [1.0]),
         ValueError,
-        r"^path is of items of shape \(12, 3\) .* Pass",
+        r"^path belongs to items of shape \(12, 3\) .* Pass",
     ),
     (
         "to_onnx of what is no model",

@@ -199,7 +199,7 @@ def evidence_of(  # noqa: PLR0913 -- the data of a report
     if preferences is not None:
         if y is not None or qid is not None:
             raise ArgumentError(
-                "preferences are given beside y or qid", "either preferences, or y and qid"
+                "preferences are given together with y or qid", "either preferences, or y and qid"
             )
         if not hasattr(X, "shape"):
             X = as_array("X", X)

@@ -262,7 +262,7 @@ def preference_measures(prefs, scores, metrics=None, model=None, cluster=None):
         concordance also "concordance_interval", the ends of its 95% interval; without one it is
         None, and "no_interval" says why. With clusters also their number, "clusters".
     """
-    usual, what, others = OF_PREFERENCES, "beside --preferences", PROBABILITIES
+    usual, what, others = OF_PREFERENCES, "with --preferences", PROBABILITIES
     if prefs.survival is not None:
         usual, what, others = OF_SURVIVAL, "for survival times", ()
     for name in metrics or ():

@@ -91,10 +91,11 @@ def report(  # noqa: PLR0913 -- data as for a metric, and texts of the page
 ) -> Report:
     """Make a page of HTML about a model, several models, a leaderboard or a path.
 
-    The page says first which model is best, how sure this is and what to do next. It continues with
-    the data, the choice of lambda, metrics with intervals, the worst queries or items by name,
-    weights, the reliability of probabilities, and the certificate, where they exist. It follows the
-    light or dark mode of the reader's system, and loads no other files.
+    The page begins with three answers: which model is best, how certain this is and what to do
+    next. The next parts are the data, the choice of lambda, metrics with intervals, the worst
+    queries or items by name, weights, the reliability of probabilities, and the certificate, where
+    they exist. The page follows the light or dark mode of the reader's system, and loads no other
+    files.
 
     Parameters
     ----------

@@ -61,8 +61,8 @@ class ArgumentError(ValueError, TypeError):
 class Assumption(UserWarning):
     """Warning about a decision that a table leaves open, and how rankbook made it.
 
-    Every decision about a table that its caller did not state is reported by this class, so
-    ``warnings.simplefilter("error", rb.Assumption)`` refuses all of them.
+    The class reports every decision about a table that the caller did not state.
+    ``warnings.simplefilter("error", rb.Assumption)`` therefore refuses all of them.
 
     Examples
     --------

@@ -194,7 +194,7 @@ def open_archive(file):
                 arrays = _read_arrays(archive, os.fstat(handle.fileno()).st_size)
         except Exception as error:  # any error of the readers of Python and NumPy
             raise ArgumentError(
-                f"file is {str(file)!r}, which is no file of rankbook or is damaged: {error}",
+                f"file is {str(file)!r}, which is not a file of rankbook or is damaged: {error}",
                 "a file that rankbook wrote",
             ) from error
     try:
@@ -465,7 +465,7 @@ class ValueReader:
                 value = self.arrays[name]
             case {"$array": {"text": text, "objects": objects}, "number": number}:
                 if not all(isinstance(word, str) for word in text):
-                    raise ValueError("a vector of text holds what is none")
+                    raise ValueError("a vector of text contains a value that is not text")
                 _require_small(text, objects, "a vector")
                 value = as_read_only(np.array(text, dtype=object if objects else np.str_))
             case {"$object": name, "number": number, "parts": parts}:

@@ -73,8 +73,9 @@ class Block:
     X : array-like or sparse matrix of shape (n, d)
         Items, at least one. float32 and CSR are not converted.
     y : array-like of shape (n,)
-        Scores of the items; higher is preferred. Or survival times in a structured array, as in
-        scikit-survival, with strata as `qid`; see :meth:`rankbook.Preferences.from_survival`.
+        Scores of the items, where higher scores are preferred, or survival times in a structured
+        array, as in scikit-survival, with strata as `qid`; see
+        :meth:`rankbook.Preferences.from_survival`.
     qid : array-like of shape (n,), optional
         Query ids; by default the block is one query.
     weight : array-like of shape (n,), optional
@@ -85,13 +86,13 @@ class Block:
         Row number of the first item of the block in the source.
     copy : bool, default True
         Whether the block keeps copies. With False it refers to your arrays where no conversion is
-        needed, so you must not change them.
+        needed, and you must not change them.
     feature_names : sequence of str of length d, optional
         By default the column names of a data frame X, unless these are numbers.
     worse_weight : array-like of shape (n,), optional
-        Weights of the items as the worse item of a preference. `weight`, or 1, is then their weight
-        as the better item; see :meth:`rankbook.Preferences.item_weighted`. Survival times have
-        none.
+        Weights of the items as the worse item of a preference. Their weight as the better item is
+        then `weight`, or 1 without it; see :meth:`rankbook.Preferences.item_weighted`. Survival
+        times have none.
 
     Raises
     ------
@@ -443,7 +444,7 @@ class Blocks:
         *arguments: Any,
         combine: Callable[[Any, Any], Any] = add_results,
     ) -> Any:
-        """Sum a function's values over the blocks, in their order; see `in_groups`."""
+        """Sum a function's values over the blocks, in their order."""
         return in_groups(combine, self._values(function, arguments))
 
     def _values(self, function, arguments):

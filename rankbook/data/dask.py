@@ -657,7 +657,8 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         than many small ones, because each sum over the data needs a task for each partition.
     y : dask array or series of shape (n,), or str
         Scores, or the name of a column of the data frame X. `qid` and `weight` may be names, too.
-        Named columns are not used as features, and files are read once. Not allowed with Blocks.
+        Columns passed by name are not used as features, and each file is read only once for all of
+        them. Not allowed with Blocks.
     qid, weight : the same, optional
         Query ids, by default one query; item weights.
     client : dask.distributed.Client, optional
@@ -668,11 +669,11 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
     keep : bool, optional
         Whether blocks from files are read only once and stay on the workers. By default they stay
         if they and the numbers computed from them take at most 40% of the workers' memory limit.
-        Otherwise, and if the workers have no limit or the blocks are transformed, each sum over the
-        data reads them again.
+        If they take more, if the workers have no limit, or if the blocks are transformed, each sum
+        over the data reads the files again.
     worse_weight : the same as `weight`, optional
-        Weights of items as the worse item of a preference. `weight`, or 1, is then their weight as
-        the better item; see :class:`rankbook.Block`.
+        Weights of items as the worse item of a preference. Their weight as the better item is then
+        `weight`, or 1 without it; see :class:`rankbook.Block`.
 
     Returns
     -------

@@ -151,8 +151,8 @@ def load_votes() -> "DataFrame":
     the scores, times the factor of the judge, and the probability of a tie is 0.5 times the
     geometric mean of the probabilities of win and loss. The scores in logits are Ash 1.5, Birch
     1.1, Cedar 0.7, Elm 0.3, Fir -0.3, Hazel -0.7, Larch -1.1 and Maple -1.5. The factors are Ada
-    1.6, Ben 1.3, Cleo 1, Dan 1, Eva 0.7 and Finn 0, so Finn guesses and a leaderboard of all votes
-    has smaller differences.
+    1.6, Ben 1.3, Cleo 1, Dan 1, Eva 0.7 and Finn 0, and Finn therefore guesses. A leaderboard of
+    all votes has smaller differences.
 
     Returns
     -------
@@ -197,8 +197,8 @@ def load_clicks() -> "DataFrame":
 
     The search shows five of ten hotels in a good order: by their utility, -0.25 price (in tens of
     euros) + rating - 0.4 distance (in km), plus noise with standard deviation 1. A user examines
-    rank r with probability 1/r and clicks on an examined hotel with log odds utility - 4.852, so
-    clicks favour the hotels that were shown first.
+    rank r with probability 1/r and clicks on an examined hotel with log odds utility - 4.852.
+    Clicks therefore favour the hotels that were shown first.
 
     Returns
     -------
@@ -340,8 +340,8 @@ def _mixture_means(rng):
 def make_mixture(n_per_class: int = 100, seed: int = 0) -> Dataset:
     """Draw the two-class Gaussian mixture of Hastie, Tibshirani and Friedman (2009), section 2.3.3.
 
-    Different seeds give different means and so different problems. Equal seeds and sizes give equal
-    data.
+    Different seeds give different means, and therefore different problems. The same seed and size
+    always give the same data.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def make_mixture(n_per_class: int = 100, seed: int = 0) -> Dataset:
     Raises
     ------
     TypeError, ValueError
-        If `n_per_class` is not a whole number, or below 1.
+        If `n_per_class` is not a whole number or is below 1.
 
     Examples
     --------

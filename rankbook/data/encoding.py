@@ -59,7 +59,9 @@ class Encoding:
             and self.fill.keys() in (set(), kinds.keys())
             and all(isinstance(value, kinds[name]) for name, value in self.fill.items())
         ):
-            raise ArgumentError("columns do not fit categories and fill", "those of one table")
+            raise ArgumentError(
+                "columns, categories and fill do not belong together", "those of one table"
+            )
 
     @property
     def numbers(self):

@@ -670,8 +670,8 @@ def read_blocks(
 ) -> Blocks:
     """Read items to rank from files, as blocks of whole queries that are read when needed.
 
-    Up to 256 MB of features stay in memory after the first pass; larger data are read in every
-    pass.
+    Up to 256 MB of features stay in memory after the first pass; larger data are read again in
+    every pass.
 
     Parameters
     ----------
@@ -679,10 +679,11 @@ def read_blocks(
         A file, a pattern such as ``"logs/*.parquet"``, or several of both: Parquet, CSV, or
         SVMlight/LETOR text as for :func:`rankbook.data.table.read_table`, all of one kind.
     target : str, optional
-        The column to rank by. Required for CSV and Parquet; refused for SVMlight, which has a
+        The column to rank by. Required for CSV and Parquet; not allowed for SVMlight, which has a
         label.
     qid : str, optional
-        The column with the query of each row, or "none". By default it is found by its name.
+        The column with the query of each row, or "none". By default a column named qid, query,
+        query_id, group or session.
     features : sequence of str, optional
         The feature columns; by default all columns without another role. Features that SVMlight
         text does not mention are 0.
@@ -712,8 +713,8 @@ def read_blocks(
     ValueError
         In the same cases as :func:`rankbook.data.table.read_table`, and if files differ in their
         columns. NaN, infinity and words raise an error with the file and the row: in text
-        immediately, in Parquet when the block is read. A Parquet file that changes during use is
-        refused.
+        immediately, in Parquet when the block is read. A Parquet file that changes during use
+        raises an error.
 
     Warns
     -----

@@ -87,7 +87,7 @@ def read_preflib(path):
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ArgumentError(f"{path} is no UTF-8 text ({error})", "a PrefLib file") from error
+        raise ArgumentError(f"{path} is not UTF-8 text ({error})", "a PrefLib file") from error
     lines = [(i, line.strip()) for i, line in enumerate(text.splitlines(), start=1)]
     lines = [(i, line) for i, line in lines if line]
     if not lines:

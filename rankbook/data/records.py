@@ -161,7 +161,9 @@ class Records:
         from pandas import factorize
 
         if self.form == "counts":
-            raise ArgumentError(f"group is {group!r} beside counts", "single votes or matches")
+            raise ArgumentError(
+                f"group is {group!r}, and the table contains counts", "single votes or matches"
+            )
         with self._named_columns():
             given = self._arguments(items)
             if self.form in VOTES:
@@ -228,8 +230,8 @@ def read_preferences(
         Arguments of :meth:`rankbook.Preferences.from_pairs`, or of the method of another form:
         names of columns, such as ``winner="chosen"``, ``weight="votes"`` or ``rank="position"``,
         and options, such as ``ties="half"`` or ``results="winner"``. By default a column has the
-        name of its argument; case is ignored. A column tie marks ties of pairs and matches. In
-        `pair_features`, ``"len_a-len_b"`` is the difference of two columns.
+        name of its argument, in upper or lower case. A column tie marks ties of pairs and matches.
+        In `pair_features`, ``"len_a-len_b"`` is the difference of two columns.
 
     Returns
     -------

@@ -1542,12 +1542,12 @@ def read_table(
     ----------
     path : str or path
         CSV (``.csv`` with commas, semicolons or tabs, ``.tsv``; UTF-8, with a header), Parquet
-        (``.parquet``; an index of pandas with a name is a column), or SVMlight/LETOR (``.svm
+        (``.parquet``; a named index of pandas becomes a column), or SVMlight/LETOR (``.svm
         .svmlight .letor .txt .dat``); each may be compressed with gzip (``.csv.gz``).
     target : str, optional
         The column of the scores to rank by; higher is preferred. By default a column named target
-        or label (in upper or lower case), reported by an :class:`Assumption`. Refused for SVMlight,
-        which has a label.
+        or label (in upper or lower case), reported by an :class:`Assumption`. Not allowed for
+        SVMlight, which has a label.
     qid : str, optional
         The column with the query of each row, or "none". By default a column named qid, query,
         query_id, group or session (in upper or lower case), reported by an :class:`Assumption`. For

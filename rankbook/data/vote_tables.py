@@ -93,7 +93,8 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
     if records.form not in VOTES:
         for name, role in [*more.items(), *[("an array", "unit")] * (units is not None)]:
             raise ArgumentError(
-                f"{role} is {name!r} beside {records.form}", f"Omit {role} for {records.form}."
+                f"{role} is {name!r}, and the table contains {records.form}",
+                f"Omit {role} for {records.form}.",
             )
         made = records.make()
         return made if records.form in OF_ORDERS else VoteTable(Votes.of_preferences(made))

@@ -137,7 +137,7 @@ def calibrate(
 ) -> Sigmoid | Isotonic:
     """Fit the link from differences of scores to probabilities of preferences.
 
-    Rankers have a method of this name, which stores the result. Use the function for scores of
+    Rankers have a method of this name, which stores the result. Use this function for scores of
     pipelines and of other packages. The chapter :doc:`/book/probabilities` has examples.
 
     Parameters
@@ -162,8 +162,8 @@ def calibrate(
     UndefinedMetric
         If there is no preference of positive weight. This error is a ValueError.
     ValueError
-        If `y_true` holds survival times, for which there is :class:`rankbook.BaselineHazard`, or an
-        argument is out of range.
+        If an argument is out of range, or `y_true` holds survival times (use
+        :class:`rankbook.BaselineHazard` for them).
 
     Warns
     -----
@@ -173,9 +173,9 @@ def calibrate(
     Notes
     -----
     A tie given as two opposite preferences counts as half a win for each item. A preference of
-    weight 7 counts as 7 equal preferences. O(m log m) for m preferences, at most a million. For
-    more preferences of grades, "sigmoid" uses all of them, in O(n) time for n items if queries are
-    large.
+    weight 7 counts as 7 equal preferences. O(m log m) for m preferences; above a million, a million
+    are drawn. "sigmoid" uses all preferences of grades, however many, in O(n) time for n items if
+    queries are large.
 
     References
     ----------

@@ -448,9 +448,9 @@ def explain_pair(
     Parameters
     ----------
     model : fitted ranker, pipeline that ends in one, or Solution
-        It must predict one score for each item. The steps of a pipeline transform a and b, and the
-        terms have the names of the features of its last step. A search is replaced by its best
-        estimator.
+        The model must predict one score for each item. The steps of a pipeline transform a and b,
+        and the terms have the names of the features of its last step. A search is replaced by its
+        best estimator.
     a, b : array-like of shape (d,), str or int
         Features of the two items, each as a row, a pandas Series or a table of one row. For a
         precomputed kernel, the kernel values (n,) with the training items. If the model has its

@@ -408,7 +408,7 @@ class LabelRanker(Ranker):
             stored entries of a sparse matrix are scores, and all others are missing. Convert
             orders and ranks to scores first, because `fit` cannot distinguish them from scores. For
             orders (n, k) of all labels, best first, pass ``-np.argsort(orders, axis=1)``. For
-            ranks, with 1 the best, pass ``-ranks``. For a table with a row for each rating; see
+            ranks, with 1 the best, pass ``-ranks``. For a table with a row for each rating, see
             :func:`rankbook.read_ratings`.
         sample_weight : array-like of shape (n,), optional
             Object weights >= 0: an object of weight 2 counts as two.
@@ -567,8 +567,8 @@ class LabelRanker(Ranker):
         -------
         ndarray of shape (p, k) or (p, q), or the type chosen by :meth:`set_output`
             If `labels` is a data frame whose index is text, the index supplies the names of the
-            columns. Scores are determined up to a constant for each object, so compare only
-            scores of one object.
+            columns. Scores are determined up to a constant for each object: compare only scores of
+            one object.
 
         Notes
         -----
@@ -624,8 +624,9 @@ class LabelRanker(Ranker):
             `exclude` leaves fewer.
         exclude : DataFrame with columns "user" and "item", or sparse matrix of shape (p, q)
             Pairs that are not recommended, for example the ratings of training. A table is joined
-            by the names of objects and labels; rows of other users and items have no effect. Of a
-            sparse matrix, all stored entries are excluded, in the order of X and the labels.
+            by the names of objects and labels; rows of other users and items have no effect. All
+            stored entries of a sparse matrix are excluded; its rows are the objects of X, and its
+            columns the labels.
         labels : array-like of shape (q, p), optional
             Features of other labels, as in :meth:`predict`.
 
@@ -648,7 +649,7 @@ class LabelRanker(Ranker):
 
         Notes
         -----
-        As :meth:`predict`, for blocks of objects, plus O(p q).
+        The cost is as for :meth:`predict`, for blocks of objects, plus O(p q).
 
         Examples
         --------
@@ -752,9 +753,9 @@ class LabelRankerCV(LabelRanker):
         "loo" leaves out one object, label or pair at a time: in closed form for "rankrls" and y
         without gaps, and otherwise by at most 100 fits for each lambda. A number is the number of
         folds, with a new fit for each; "both" combines each fold of objects with each fold of
-        labels. The default is "loo" where it has a closed form, otherwise up to five folds, of at
-        least two labels each if labels are left out, and "loo" again for tiny tables without such
-        folds; see `cv_`.
+        labels. By default "loo" is used where it has a closed form. Otherwise there are up to five
+        folds, of at least two labels each if labels are left out. Tiny tables without such folds
+        use "loo" again; see `cv_`.
     method, kernel, gamma, label_kernel, degree, coef0, approximate_kernel
         As in :class:`rankbook.LabelRanker`.
     random_state : None, int, numpy Generator or RandomState, default None
@@ -783,7 +784,7 @@ class LabelRankerCV(LabelRanker):
     Notes
     -----
     With "loo", n objects and k labels take O(n^3 + k^3) once, and O(n^2 k + n k^2) for each lambda.
-    "both" takes O(k^4) once and O(n^2 k^2) for each lambda, so use folds for many labels. Each fold
+    "both" takes O(k^4) once and O(n^2 k^2) for each lambda; use folds for many labels. Each fold
     takes a decomposition of its training set; with gaps, or for "ranksvm", a fit for each lambda.
     The predictions take 8 l n k bytes.
 

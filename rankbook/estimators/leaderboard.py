@@ -109,8 +109,8 @@ class Leaderboard(Savable):
     lam : float > 0, optional
         Precision of the normal prior of the scores. By default it is estimated from the votes by
         equation (4) of the chapter. The log-likelihood is divided by `phi_`, which is below 1 if
-        ties count as half wins, so the scores equal those of a fit with ``loss="logistic"`` and lam
-        times phi_.
+        ties count as half wins. The scores therefore equal those of a fit with ``loss="logistic"``
+        and lam times phi_.
     pair_lam : float > 0, default 1.0
         Precision of the normal prior of the effect of each pair feature, where the effect is taken
         at the root mean square of the feature.
@@ -126,11 +126,12 @@ class Leaderboard(Savable):
         "laplace" is the normal approximation of the posterior. If there are units, or weights
         that are not numbers of votes, it uses the covariance (5) of the chapter. "bootstrap" fits
         the scores again to `n_draws` samples of votes or units, with the same prior. Its intervals
-        leave out the shrinkage by the prior, so they are too short if items have few votes.
+        leave out the shrinkage by the prior and are too short if items have few votes.
     rank_method : {"steps", "credible"}, default "steps"
-        "steps" derives intervals of ranks from the pairs that the votes decide. "credible" takes
-        percentiles of the ranks in draws of the scores. These intervals are shorter, but if several
-        items are equally strong, they rarely contain the ranks of these items.
+        "steps" derives intervals of ranks from the pairs whose order the votes determine.
+        "credible" takes percentiles of the ranks in draws of the scores. These intervals are
+        shorter, but if several items are equally strong, they rarely contain the ranks of these
+        items.
     scale : {"logit", "elo"}, default "logit"
         Unit of the scores in tables. "elo" multiplies by 400 / ln 10 and adds 1000.
     anchor : (name, number), optional
@@ -140,7 +141,7 @@ class Leaderboard(Savable):
         votes still count.
     balance : bool, default False
         Whether all pairs of items have the same total weight, however often they are compared. A
-        pair with fewer than 50 votes has a smaller weight, in proportion.
+        pair with fewer than 50 votes has a weight in proportion to their number.
     date : str, optional
         Column of dates, for `since` and `half_life`.
     since : str or date, optional
@@ -170,8 +171,8 @@ class Leaderboard(Savable):
     pair_coef_ : ndarray of shape (k,)
         Effect of each pair feature at the value 1, in logits.
     lam_, phi_ : float
-        The precision of the prior, and the factor (3) of the chapter by which ties reduce the
-        variance of votes.
+        The precision of the prior, and the factor by which ties reduce the variance of votes,
+        equation (3) of :doc:`/problems/votes`.
     tie_ : float
         For ``ties="davidson"``, the parameter nu: two equal items tie with probability
         nu / (2 + nu).
@@ -495,7 +496,7 @@ class Leaderboard(Savable):
         for name, value in given.items():
             if value is not None:
                 raise ArgumentError(
-                    f"{name} is {value!r} beside orders", f"Omit {name} for orders."
+                    f"{name} is {value!r}, and the votes are orders", f"Omit {name} for orders."
                 )
 
     def _fit_orders(self, orders):
@@ -756,9 +757,10 @@ class Leaderboard(Savable):
     def score(self, votes: Any, y: None = None) -> float:
         """Mean log-likelihood of a vote, the negative log loss.
 
-        A tie counts as two half votes, or for ``ties="davidson"`` as an outcome of its own. Votes
-        have the weights of their table; `since`, `half_life` and `balance` affect only the fit.
-        Votes on unknown items, or on two items that no votes of the fit connect, raise an error.
+        A tie counts as two half votes, or for ``ties="davidson"`` as an outcome of its own. The
+        weights of the votes are those of the table; `since`, `half_life` and `balance` affect only
+        the fit. Votes on unknown items, or on two items that no votes of the fit connect, raise an
+        error.
         """
         check_is_fitted(self)
         found = Leaderboard(columns=self.columns)._read(votes, None)
@@ -836,7 +838,7 @@ class Leaderboard(Savable):
         Notes
         -----
         In ``.csv`` and ``.tsv`` files an apostrophe precedes text that a spreadsheet would run as a
-        formula, so the item ``=1+1`` is ``'=1+1`` there. Programs that read names back should take
+        formula. The item ``=1+1`` is ``'=1+1`` there. Programs that read names back should take
         ``.parquet`` or ``.json`` files, which keep them unchanged, or ``to_frame().to_csv(file)``.
         """
         check_is_fitted(self)

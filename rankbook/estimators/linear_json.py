@@ -52,7 +52,8 @@ def linear_part(model):
     if isinstance(model, ScaledModel):
         if model.encoding is not None:
             raise ArgumentError(
-                "model encodes text or gaps of a table", "a model of numbers without gaps"
+                "model encodes text or gaps of a table",
+                "a model that was fitted to numbers without gaps",
             )
         names, weights, factor, shift = linear_part(model.model)
         factor, shift = factor * model.factor, shift - factor * model.factor * model.centre
@@ -146,14 +147,14 @@ def to_json(
         For "plain", a JSON object with the lists "names" and "weights", which have an entry for
         each raw feature, and "offset". The score is the offset plus the sum of weights times
         features. Weights and offset include the scaling. For a search engine, the scaling becomes
-        normalizers of its features, which must have the names of the model's features. Features
-        of a model that was fitted to an array have no names and are called x0, x1 and so on by
-        column. Fit a data frame to give them names.
+        normalizers. The features of the engine must have the names of the model's features.
+        Features of a model that was fitted to an array have no names and are called x0, x1 and so
+        on by column. Fit a data frame to give them names.
 
     Raises
     ------
     ValueError, TypeError
-        If `model` is something else, or not linear in its raw features.
+        If `model` is of another kind, or not linear in its raw features.
 
     Notes
     -----

@@ -193,7 +193,7 @@ class OnlineEstimator(Shown):
         due += as_positive("draws", self.draws) * weight
         if due > 1e15:
             raise ArgumentError(
-                f"sample_weight asks for {due:.3g} steps on this batch",
+                f"sample_weight requires {due:.3g} steps on this batch",
                 "smaller weights, or smaller draws",
             )
         count = int(due + 1e-9)  # ten times 0.1 is 1
@@ -276,7 +276,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         queries. `partial_fit` accepts only "equal".
     offset : float >= 0, optional
         Offset in the learning rate; by default the mean squared length of a difference of two
-        compared items, divided by lam, so that the first step corrects one preference. 0 gives the
+        compared items, divided by lam. The first step then corrects one preference. 0 gives the
         steps 1 / (lam t) of Bagnell's lecture, where the first steps are much longer.
 
     Attributes

@@ -32,7 +32,8 @@ def scaled_ranker(model):
     if isinstance(model, ScaledModel):
         if model.encoding is not None:
             raise ArgumentError(
-                "model encodes text or gaps of a table", "a model of numbers without gaps"
+                "model encodes text or gaps of a table",
+                "a model that was fitted to numbers without gaps",
             )
         ranker, scaling, names = scaled_ranker(model.model)
         scaling = [(model.factor, -model.factor * model.centre), *scaling]

@@ -271,7 +271,7 @@ class OrderIntervals:
         `lam` is the regularization parameter of the model. `matched_lam` is the value whose prior
         variance of the weights, 1/lam, matches the data; it is NaN unless the loss is logistic or
         Plackett-Luce and the function linear. Score intervals by "laplace" cover the true scores if
-        the two are similar.
+        `lam` and `matched_lam` are similar.
 
     Examples
     --------
@@ -862,12 +862,12 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
     `matched_lam` are therefore multiplied by phi, equation (3) of the chapter
     :doc:`/problems/votes`.
 
-    Scores are determined only up to a constant, so intervals refer to scores minus their mean over
-    the items. The interval of a rank follows from decisions on the pairs of the item and all
-    others, which are all correct with probability `level` (Mogstad, Romano, Shaikh and Wilhelm,
+    Scores are determined only up to a constant. Intervals therefore refer to scores minus their
+    mean over the items. The interval of a rank follows from decisions on the pairs of the item and
+    all others, which are all correct with probability `level` (Mogstad, Romano, Shaikh and Wilhelm,
     2024, "Inference for ranks"), or from decisions on all pairs if `simultaneous`. O(p^2
     n_resamples), and a refit for each resample, or for "laplace" O(n d^2 + d^3). Items in blocks
-    take three passes.
+    require three passes.
 
     Examples
     --------
@@ -899,7 +899,7 @@ def order_intervals(  # noqa: PLR0913 -- options of the intervals and of the dra
         seconds += seconds_of_root(solution.problem, p)
     if method == "laplace" and unit is not None:
         raise ArgumentError(
-            "unit is given and method is 'laplace', which samples nothing",
+            "unit is given and method is 'laplace', which draws no samples",
             "method='bootstrap', which resamples units, or unit=None",
         )
     with announce_time(seconds, f"order_intervals of {p:,} items", fewer):
@@ -943,14 +943,14 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 1e-6, pairs: bool 
     The posterior of a linear function has a normal prior of variance 1/lam for each weight. This
     function chooses lam so that the prior variance matches the fitted weights: lam is the number
     of weights that the data determine, minus 2, over their sum of squares, equation (4), times the
-    factor phi of ties. Weights of pair features do not count. See the chapter
+    factor phi of ties. Weights of pair features are not included. See the chapter
     :doc:`/book/uncertainty`.
 
     Parameters
     ----------
     model : RankSVM
-        Model with ``loss="logistic"`` or ``"plackett-luce"`` and a linear kernel. The search begins
-        at its `lam` and replaces it.
+        Model with ``loss="logistic"`` or ``"plackett-luce"`` and a linear kernel. The search starts
+        from the model's `lam` and replaces it.
     X : array-like of shape (n, d)
     y : Preferences, Orders, or array-like of shape (n,), float
         Target, as for :meth:`rankbook.RankSVM.fit`.
@@ -958,8 +958,8 @@ def match_prior(model: Any, X: Items, y: Any, *, tol: float = 1e-6, pairs: bool 
         Relative change of lambda at which the search ends.
     pairs : bool, default False
         Whether to match `pair_lam` to the coefficients of the pair features as well. Otherwise the
-        model keeps its `pair_lam`, or gets 1 in place of None, so that the effect of a pair feature
-        at its root mean square has a standard normal prior.
+        model keeps its `pair_lam`, or gets 1 in place of None: the effect of a pair feature at its
+        root mean square then has a standard normal prior.
 
     Returns
     -------

@@ -68,7 +68,7 @@ def as_ranker(name, value):
     if isinstance(value, type) or not methods or is_classifier(value) or is_clusterer(value):
         raise ArgumentError(
             f"{name} is {describe_value(value)}",
-            "a ranker or a regressor, whose predict returns a score for each item",
+            "a ranker or a regressor whose predict returns a score for each item",
         )
     return value
 
@@ -167,7 +167,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
                 )
             if not has_fit_parameter(ranker, "sample_weight"):
                 raise ArgumentError(
-                    "sample_weight is given, and the ranker takes none",
+                    "sample_weight is given, and the ranker does not accept weights",
                     "Omit sample_weight, or pass a ranker that takes weights.",
                 )
             options = dict(sample_weight=weight)

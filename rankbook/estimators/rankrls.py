@@ -182,7 +182,7 @@ class RankRLSBase(Ranker):
         empty = RankingStatistics(basis, self.graph, self._kernel(gamma))
         if self.graph is not None and query_weight is not None:
             raise ArgumentError(
-                "query_weight is given and graph is 'identity', which compares no pairs",
+                "query_weight is given and graph is 'identity', which does not compare pairs",
                 "Omit query_weight with this graph.",
             )
         options = empty, query_weight
@@ -206,9 +206,9 @@ class RankRLS(RankRLSBase):
     Parameters
     ----------
     lam : float > 0 or "scale", default "scale"
-        Regularization parameter; a larger value gives a flatter function. It has the unit of a sum
-        over pairs: for twice as many pairs, twice the value gives about the same function. It does
-        not depend on the unit of y. "scale" computes a default from the data; see
+        Regularization parameter; a larger value gives a flatter function. Its unit is that of a sum
+        over pairs: for twice as many pairs, twice the value gives about the same function. The
+        value does not depend on the unit of y. "scale" computes a default from the data; see
         :func:`rankbook.problems.scale.default_lam`, and :class:`RankRLSCV` chooses a value by
         cross-validation.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
@@ -299,8 +299,8 @@ class RankRLS(RankRLSBase):
     ) -> Self:
         """Fit to items X (n, d), scores y (n,) or (n, k) and query ids.
 
-        With item weights >= 0, (n,), the weight of a pair is the product of its two item weights,
-        so an item of weight 2 counts as two at the same `lam`. An error leaves the estimator
+        With item weights >= 0, (n,), the weight of a pair is the product of its two item weights.
+        An item of weight 2 therefore counts as two at the same `lam`. An error leaves the estimator
         unchanged.
 
         X may also be :class:`rankbook.RankingStatistics` of a linear kernel or a basis, for example
@@ -311,11 +311,11 @@ class RankRLS(RankRLSBase):
 
         Pass `preferences` in place of y, qid and sample_weight as for :class:`rankbook.RankSVM`.
         The fit then minimizes the sum of c (delta - (f(better) - f(worse)))^2, for weights c and
-        margins delta, so that differences of f approximate the margins. Preferences passed as y are
-        replaced by their scores, query ids and item weights if they were made from scores with at
-        most one weight for each item. Otherwise they are treated as `preferences`. With two weights
-        for each item, c is the product of a weight of the better item and a weight of the worse
-        item, and delta is 1; these preferences are counted in O(n log n) and not listed.
+        margins delta, and differences of f then approximate the margins. Preferences passed as y
+        are replaced by their scores, query ids and item weights if they were made from scores with
+        at most one weight for each item. Otherwise they are treated as `preferences`. With two
+        weights for each item, c is the product of a weight of the better item and a weight of the
+        worse item, and delta is 1; these preferences are counted in O(n log n) and not listed.
         """
         given = dict(y=y, qid=qid, sample_weight=sample_weight, preferences=preferences)
         if isinstance(X, RankingStatistics):
@@ -416,7 +416,7 @@ class RankRLS(RankRLSBase):
         if data.query_weight is None:
             return data.weights
         if self.graph is not None:
-            said = "query_weight is given and graph is 'identity', which compares no pairs"
+            said = "query_weight is given and graph is 'identity', which does not compare pairs"
             raise ArgumentError(said, "Omit query_weight with this graph.")
         return query_item_weights(data.queries, len(data.target), data.query_weight, data.weights)
 
@@ -542,7 +542,7 @@ class RankRLSCV(RankRLSBase):
         pairs (training, validation) of rows that together contain all rows. For preferences, "lpo"
         leaves out every two items that are compared.
         Do not use "loo" to decide whether there is anything to learn: the mean of the rest falls
-        when a high item is left out, so without a signal, or with a large lambda, the disagreement
+        when a high item is left out, and without a signal, or with a large lambda, the disagreement
         tends to 1 instead of 1/2. "lpo" has no such bias.
     metric : str or callable, default "disagreement"
         A name as for :func:`rankbook.metrics.scorer`, such as "ndcg@10", a metric of
@@ -568,7 +568,7 @@ class RankRLSCV(RankRLSBase):
     Attributes
     ----------
     lam_, gamma_, best_value_ : float, float or None, and float
-        The chosen lambda and gamma, and their value of the metric. Of values that agree to 1e-12,
+        The chosen lambda and gamma, and the value of the metric for them. If values agree to 1e-12,
         the smallest gamma and then the largest lambda is chosen, by the rule of
         :mod:`rankbook.selection.search`.
     cv_values_, lams_, gammas_ : ndarray of shape (l, number of gammas), ndarray (l,) and list
@@ -682,8 +682,8 @@ class RankRLSCV(RankRLSBase):
         -----
         The search takes one decomposition for each gamma, and one more for the best of several
         gammas. Each lambda then costs O(n^2 s) if groups of s items are left out, and O(n^3) if all
-        pairs are. Each fold of preferences takes one more decomposition. For "lpo" and "query", see
-        the cost of each group in
+        pairs of items are left out. Each fold of preferences takes one more decomposition. For
+        "lpo" and "query", see the cost of each group in
         :func:`rankbook.selection.leave_preference_out.without_preferences`.
 
         Examples
@@ -702,7 +702,8 @@ class RankRLSCV(RankRLSBase):
                 data = self._read(X, **given)
                 if data.weights is not None:
                     raise ArgumentError(
-                        "y is a Preferences with item weights, and RankRLSCV takes none",
+                        "y is a Preferences with item weights, and RankRLSCV does not accept item "
+                        "weights",
                         "preferences without them",
                     )
                 self._check_folds(not data.is_scored, groups)

@@ -156,9 +156,10 @@ class RankSVM(Ranker):
     Parameters
     ----------
     lam : float > 0 or "scale", default "scale"
-        Regularization parameter, in the unit of a sum over preferences: twice as many need about
-        twice the value. A larger value gives a flatter function. "scale" computes a default; see
-        :func:`rankbook.problems.scale.default_lam`; :class:`RankSVMCV` chooses a value.
+        Regularization parameter, in the unit of a sum over preferences: twice as many preferences
+        need about twice the value. A larger value gives a flatter function. "scale" computes a
+        default; see :func:`rankbook.problems.scale.default_lam`; :class:`RankSVMCV` chooses a
+        value.
     kernel, gamma, degree, coef0
         Kernel and parameters, as in :class:`rankbook.kernels.kernel.Kernel`; gamma=None means 1/d.
     graph : {"full", "star"}, default "full"
@@ -178,8 +179,8 @@ class RankSVM(Ranker):
         :class:`rankbook.problems.smooth_losses.PairLoss`.
     approximate_kernel : int or "auto", optional
         Number of landmarks of a low-rank approximation of the kernel. "auto" doubles the number
-        until `exact_certificate_` proves a relative gap of 0.01, or solves the exact problem if
-        that is predicted to take less time.
+        until `exact_certificate_` proves a relative gap of 0.01, or solves the exact problem if the
+        package predicts a shorter time for it.
     progress : bool, default False
         Show a progress bar. Ctrl-C ends a fit and leaves the estimator as it was.
     query_weight : None, "equal" or array-like of shape (q,), default None
@@ -313,8 +314,8 @@ class RankSVM(Ranker):
             the columns winner and loser, or a table with two columns, the winner first.
         start : estimator, optional
             A fitted linear model of the same features, such as yesterday's model, at whose weights
-            the solver "newton" starts. Near the solution it takes fewer steps. The solution is the
-            same within its certificate.
+            the solver "newton" starts. If these weights are near the solution, the solver takes
+            fewer steps. The solution does not change beyond its certificate.
 
         Returns
         -------
@@ -389,7 +390,9 @@ class RankSVM(Ranker):
             return problem, self.lam, None, kernel
         if factors is not None:
             accepted = "None, or preferences without pair features"
-            raise ArgumentError("penalty_factor is given beside pair features", accepted)
+            raise ArgumentError(
+                "penalty_factor is given for preferences with pair features", accepted
+            )
         between = prefs.without_pair_features()
         alone = RankSVMProblem(X, between, kernel, signs=signs, **options)
         lam, power = lam_for(alone, self.lam), 1.0 if alone.penalty.coef_is_weights else 0.5
@@ -575,8 +578,8 @@ def fold_curve(X, fold, model, metric, k, lam_min_ratio):
 class RankSVMCV(Ranker):
     """Ranking SVM whose regularization parameter is chosen by cross-validation over all values.
 
-    The validation error of each fold is computed for every lambda along the solution path, so no
-    grid is needed. See the chapters :doc:`/book/choosing_lambda` and :doc:`/book/optimism`.
+    The validation error of each fold is computed for every lambda along the solution path, without
+    a grid. See the chapters :doc:`/book/choosing_lambda` and :doc:`/book/optimism`.
 
     Parameters
     ----------

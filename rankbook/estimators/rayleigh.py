@@ -57,7 +57,7 @@ def label_numbers(y):
         return as_numbers("y", y)
     except (TypeError, ValueError) as error:
         raise ArgumentError(
-            f"y has dtype {y.dtype} and an entry that is no number",
+            f"y has dtype {y.dtype} and an entry that is not a number",
             "two numbers, the larger one for the better class, and -1 or NaN for unlabelled items",
         ) from error
 
@@ -199,10 +199,10 @@ class RayleighRanker(RayleighBase):
         Weight of the penalty on different scores of neighbours, the paper's gamma. With 0 the
         unlabelled items only help to choose the subspace.
     n_components : int >= 1 or None, default 10
-        Dimension p of the subspace of the kernel. None takes all directions that the items span, in
-        O(n^3), or with the linear kernel a linear function of X. With a subspace or a manifold
-        weight, the result depends on the origin of a linear kernel, so centre features that are far
-        from 0.
+        Dimension p of the subspace of the kernel. None uses all directions that the items span, in
+        O(n^3). With the linear kernel, None gives a linear function of X. With a subspace or a
+        manifold weight, the result depends on the origin of a linear kernel; centre features that
+        are far from 0.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
         Kernel parameters; gamma=None means 1/d.
@@ -300,8 +300,8 @@ class RayleighRanker(RayleighBase):
 
         Notes
         -----
-        O(n p^2 + n p d + p^3), and the search for neighbours, unless the manifold weight is 0:
-        O(n^2 d) at most, and about O(n d log n) if it is approximate.
+        O(n p^2 + n p d + p^3). Unless the manifold weight is 0, the search for neighbours adds at
+        most O(n^2 d), or about O(n d log n) if it is approximate.
         """
         X, y, classes = self._read_labelled(X, y)
         options = dict(manifold_weight=self.manifold_weight, n_components=self.n_components)
@@ -341,7 +341,7 @@ def label_folds(cv, X, y, random_state=None):
         both = np.intersect1d(train, test)
         if both.size:
             raise ArgumentError(
-                f"cv has fold {f}, which trains on the item {both[0]} and is judged by it",
+                f"cv has fold {f}, which trains on the item {both[0]} and validates with it",
                 "parts without a common item",
             )
     return folds
@@ -431,10 +431,10 @@ class RayleighRankerCV(RayleighBase):
     Attributes
     ----------
     lam_, manifold_weight_, n_components_, gamma_, best_value_
-        The best entry of the grid and its mean AUC. Of entries that agree to 1e-12, the one with
-        the smallest gamma is chosen, then the one with the largest lambda, the smallest manifold
-        weight and the fewest components, by the rule of :mod:`rankbook.selection.search`. See the
-        chapter :doc:`/book/choosing_lambda`.
+        The best entry of the grid and its mean AUC. If entries agree to 1e-12, the one with the
+        smallest gamma is chosen, then the one with the largest lambda, the smallest manifold weight
+        and the fewest components, by the rule of :mod:`rankbook.selection.search`. See the chapter
+        :doc:`/book/choosing_lambda`.
     cv_values_ : ndarray of shape (l, m, p, g)
         The AUC, as a mean over folds, for each entry of the grid.
     fold_values_ : ndarray of shape (number of folds, l, m, p, g)
@@ -520,8 +520,8 @@ class RayleighRankerCV(RayleighBase):
 
         Notes
         -----
-        The graph, as in :class:`rankbook.RayleighRanker`; for each gamma O(n p^2 + n p d); for each
-        of K folds O(n p^2), and for each number of components min(l, m) O(p^3).
+        The graph costs as much as in :class:`rankbook.RayleighRanker`. Each gamma adds O(n p^2 + n
+        p d), each of K folds O(n p^2), and each number of components min(l, m) O(p^3).
         """
         grid = self._grid()
         X, y, classes = self._read_labelled(X, y)

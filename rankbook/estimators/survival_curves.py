@@ -47,7 +47,7 @@ class BaselineHazard(SetOnce):
     ----------
     y_true : Preferences, Orders or structured array of shape (n,)
         Survival times, usually of the training set, as for ``loss="plackett-luce"``. Patients may
-        enter late; they are at risk after their entry, so few may be at risk at early times.
+        enter late and are at risk after their entry. Few may therefore be at risk at early times.
     y_score : array-like of shape (n,), float
         Predicted scores of these patients. Higher scores mean longer survival, because the log
         hazard ratio is minus the score.
@@ -70,9 +70,9 @@ class BaselineHazard(SetOnce):
 
     Notes
     -----
-    O(n log n), also with late entries. Weights of patients count as in the loss. Events at the same
-    time share the sum over all patients at risk (Breslow's rule), whatever the model's rule for
-    ties, as in scikit-survival and lifelines.
+    O(n log n), also with late entries. Weights of patients multiply their contributions, as in the
+    loss. Events at the same time share the sum over all patients at risk (Breslow's rule), whatever
+    the model's rule for ties, as in scikit-survival and lifelines.
 
     References
     ----------

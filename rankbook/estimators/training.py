@@ -155,7 +155,7 @@ def read(  # noqa: PLR0913 -- the arguments of fit among them
         )
     if partial and not (query_weight is None or isinstance(query_weight, str)):
         raise ArgumentError(
-            "query_weight holds numbers and X is a block, of some queries only",
+            "query_weight holds numbers, and X is a block that contains only some of the queries",
             "None or 'equal'",
         )
     items = read_items(model, X, reset, 1 if partial else 2)
@@ -260,7 +260,7 @@ def read_items(model, X, reset=True, least=1):
             np.asarray(X, dtype=float)
         except (TypeError, ValueError):
             raise ArgumentError(
-                "X holds objects, and kernel knows them by numbers",
+                "X holds objects, and kernel identifies them by numbers",
                 "kernel.items, or kernel.add(objects) for new ones",
             ) from None
     refuse_text("X", X)

@@ -175,13 +175,13 @@ def interval(  # noqa: PLR0913 -- a metric's arguments, and the bootstrap's
         Query weights or item weights, depending on the metric.
     metric : str or callable, default ``"ndcg@10"``
         Name of a metric, a metric of :mod:`rankbook.metrics`, or a function of one query as for
-        :func:`rankbook.metrics.by_query`. The disagreement is refused because it is not a mean
-        over queries.
+        :func:`rankbook.metrics.by_query`. The disagreement raises an error, because it is not a
+        mean over queries.
     confidence : float in (0, 1), default 0.95
     n_resamples : int >= 100, default 9999
         Number of bootstrap samples.
     random_state : None, int, Generator or RandomState
-        Seed of the samples. None stands for 0, so that the same call gives the same interval.
+        Seed of the samples. None stands for 0, and repeated calls give the same interval.
     empty : {"skip", 0, 1}, default "skip"
         Value of a query for which the metric is undefined; "skip" leaves such queries out.
     **options
@@ -400,7 +400,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
         exact if half of the queries that do not tie have at most as many exchanges: by default up
         to 26 queries.
     random_state : None, int, Generator or RandomState
-        Seed of the samples. None stands for 0, so that the same call gives the same result.
+        Seed of the samples. None stands for 0, and repeated calls give the same result.
     empty : {"skip", 0, 1}, default "skip"
         Value of a query for which the metric is undefined; "skip" leaves such queries out.
     **options

@@ -150,7 +150,7 @@ def average_precision(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the items, as in scikit-learn. The mean over queries is unweighted. It
+        Weights >= 0 of the items, as in scikit-learn. The mean over queries is unweighted, and
         excludes queries whose relevant items all have weight 0.
     empty : {"skip", 0, 1}, default "skip"
         Value of a query without a relevant item; "skip" leaves such queries out.

@@ -148,8 +148,8 @@ def pair_accuracy(
     ----------
     y_true : array-like of shape (n,), float, Preferences or pairs
         Grades, where higher grades are preferred within a query; or preferences or pairs, as in
-        :func:`disagreement`. Preferences that were not made from scores have no queries, so the
-        result is the share of their total weight.
+        :func:`disagreement`. Preferences that were not made from scores have no queries. The result
+        is then the share of their total weight.
     y_score : array-like of shape (n,), float
         Score of each item; higher is better.
     qid : array-like of shape (n,), optional

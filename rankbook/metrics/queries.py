@@ -366,7 +366,7 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
         return as_vector("y_true", y_true), qid, sample_weight, None
     if y_true.survival is not None:
         raise ArgumentError(
-            "y_true holds survival times, which are no grades",
+            "y_true holds survival times, which are not grades",
             "grades of shape (n,)",
             "For survival times call rb.metrics.concordance(y_true, y_score), concordance_interval "
             "or compare_concordances.",

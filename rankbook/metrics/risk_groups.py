@@ -336,9 +336,9 @@ def risk_groups(
     Curves, intervals and test equal those of lifelines (``KaplanMeierFitter`` and
     ``multivariate_logrank_test``). Apply the test to patients who were not used to fit the scores.
     With late entries, a curve describes patients who live until the first entry of their group. If
-    a patient has several rows, because features change, a row may be in another group than the one
-    before. This gives the test of Mantel and Byar and the curves of Simon and Makuch, and the table
-    counts rows. O(n log n) for each group.
+    a patient has several rows, because features change, a row may be in another group than the
+    previous row of the patient. The results are then the test of Mantel and Byar and the curves of
+    Simon and Makuch, and the table counts rows. O(n log n) for each group.
 
     References
     ----------
@@ -454,7 +454,8 @@ def survival_calibration(
     Warns
     -----
     UserWarning
-        As for :func:`risk_groups`, if this happens before the time.
+        If patients enter late, and a group has no patient under observation for a while before the
+        time; see :func:`risk_groups`.
 
     Notes
     -----

@@ -106,7 +106,8 @@ class QueryScorer:
         unknown = y_true.index.difference(self.queries.index, sort=False)
         if len(unknown):
             raise ArgumentError(
-                f"y has the row {unknown[0]!r}, which queries lacks", "rows of queries"
+                f"y has the row {unknown[0]!r}, which is not in the index of queries",
+                "rows of queries",
             )
         return self.queries.loc[y_true.index]
 

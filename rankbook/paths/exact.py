@@ -489,9 +489,9 @@ class RegularizationPath(SolutionPath):
         Yields
         ------
         lams : ndarray of shape (b,), not increasing
-            Both ends of each segment in turn, so every breakpoint occurs twice. Each block begins
-            at the end of the previous one. The first begins above lam_max, and the last ends at the
-            lower end of the domain.
+            Both ends of each segment in turn. Every breakpoint therefore occurs twice. Each block
+            begins at the end of the previous one. The first begins above lam_max, and the last ends
+            at the lower end of the domain.
         G : ndarray of shape (b, p)
             lam f(x) at these lambdas, up to a constant common to all items; affine in lam in
             between.
@@ -563,7 +563,7 @@ class RegularizationPath(SolutionPath):
     def cut(
         self, lam_end: float, status: str = Status.LAM_MIN, reason: str = ""
     ) -> "RegularizationPath":
-        """The part of the path above `lam_end` >= 0. It cannot be resumed."""
+        """The part of the path above `lam_end` >= 0, which cannot be resumed."""
         lam_end = as_positive("lam_end", lam_end, zero=True)
         if lam_end < self.domain[0]:
             raise ArgumentError(

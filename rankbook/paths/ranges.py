@@ -213,8 +213,8 @@ def ranges(  # noqa: PLR0913 -- how far to go is part of the question
         else:
             return done, np.array(ends)
     raise ArithmeticError(
-        f"after {most} solves the path from lam = {top:.6g} has come to {ends[-1]:.6g} and "
-        f"not to lam_min, {lam_min:.6g}. Pass a larger eps, now {eps:.1e}, "
+        f"after {most} solves the path from lam = {top:.6g} has reached {ends[-1]:.6g} but "
+        f"not lam_min, {lam_min:.6g}. Pass a larger eps, now {eps:.1e}, "
         "or a larger lam_min."
     )
 

@@ -125,8 +125,8 @@ def plot_decision(
     X, kernel = path.problem.X, path.problem.kernel.name
     if kernel == "precomputed" or X.shape[1] != 2:
         raise ArgumentError(
-            f"path is of items of shape {X.shape} and a {kernel} kernel",
-            "items with two features, not a precomputed kernel",
+            f"path belongs to items of shape {X.shape} with the kernel {kernel!r}",
+            "a path of items with two features, without a precomputed kernel",
         )
     lams = as_vector("lams", np.atleast_1d(lams), minimum=0.0)
     if lams.size == 0:
@@ -357,7 +357,7 @@ def plot_pair(
     Raises
     ------
     TypeError, ValueError
-        If an argument is something else.
+        If an argument is of another kind.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def _as_choice(which, size, what):
             f"one or more integer indices of {what}",
         )
     for bad in chosen[(chosen < 0) | (chosen >= size)]:
-        raise ArgumentError(f"which has {bad}", f"numbers of {what} from 0 to {size - 1}")
+        raise ArgumentError(f"which contains {bad}", f"indices of {what} from 0 to {size - 1}")
     return chosen
 
 
@@ -175,7 +175,7 @@ def plot_path(
         coefficients. The coefficients of the linear Rayleigh problem are weights, too.
     which : array-like of int, optional
         Indices of the preferences, coefficients or weights to draw; a matrix is numbered row by
-        row. Colours follow this order, so a curve has the same colour in the plots of two paths.
+        row. Colours follow this order, and a curve has the same colour in the plots of two paths.
         By default up to six are drawn, chosen so that their values at the smallest lambda drawn
         have evenly spread ranks.
     ax : matplotlib Axes, default a new figure's

@@ -68,8 +68,8 @@ def _named_wins(wins):
             raise ArgumentError(
                 f"wins has no {what} for {lacking[0]!r}",
                 "the same names in the index and the columns",
-                "With names, the union of both, call wins.reindex(index=names, columns=names, "
-                "fill_value=0).",
+                "To add missing ones, call wins.reindex(index=names, columns=names, fill_value=0), "
+                "where names is the union of both.",
             )
     return wins.iloc[:, columns.get_indexer(index)].to_numpy(), index
 

@@ -319,7 +319,7 @@ def match_votes(  # noqa: PLR0913 -- a column each
     found = read_outcomes(matches, result, list(columns.values()), results, tie, names)
     if margin == "difference" and not found.is_difference:
         raise ArgumentError(
-            "margin is 'difference' and result says only who won", "goals, or margin='one'"
+            "margin is 'difference' and result contains only the winner", "goals, or margin='one'"
         )
     weight = None if weight is None else column_of(matches, "weight", weight, m)
     points = (1 + np.sign(found.ahead)) / 2
@@ -608,7 +608,8 @@ def survival_fields(y):
     if (len(others), len(event), len(time)) != (2, 1, 1):
         raise ArgumentError(
             f"y has the fields {', '.join(map(repr, names))}",
-            "two fields: booleans, whether the event was seen, and numbers, the times; and a field "
+            "two fields, booleans (whether the event was seen) and numbers (the times), and a "
+            "field "
             "'entry' if patients enter late",
         )
     return y[time[0]], y[event[0]], y["entry"] if "entry" in names else None

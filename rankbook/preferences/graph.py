@@ -321,7 +321,7 @@ class Preferences(Target):
     ------
     ValueError
         If lengths disagree, an index is out of range, an item is preferred to itself, a weight is
-        negative, or a margin or a feature not finite.
+        negative, or a margin or a feature is not finite.
 
     Attributes
     ----------
@@ -428,8 +428,8 @@ class Preferences(Target):
             only pairs of neighbouring levels that include the representative item of one of the two
             levels.
         margin : {"one", "difference"}, default "one"
-            Required difference of scores: 1, so that only the order of y matters, or the difference
-            of the two entries of y. A larger difference has no cost. With "difference" the
+            Required difference of scores: 1, for which only the order of y matters, or the
+            difference of the two entries of y. Exceeding it costs nothing. With "difference" the
             preferences are listed.
         query_weight : "equal" or array-like of shape (q,), optional
             Total weight of each query's preferences: 1 for each query, or an entry >= 0 for each
@@ -452,7 +452,7 @@ class Preferences(Target):
         Notes
         -----
         Costs O(n log n); the pairs are listed at first use. With weights for G levels, sums over
-        the preferences cost G - 1 times as much as without, and need no list.
+        the preferences cost G - 1 times as much as without weights, and need no list.
 
         Examples
         --------
@@ -532,9 +532,9 @@ class Preferences(Target):
         weights; a censored patient is never the worse one of a pair.
 
         Estimators and metrics treat scikit-survival's structured arrays in the same way. With
-        `entry` the pairs are listed, in O(m) for m pairs without regard to entries, as if you had
-        passed them as votes: use this for losses of pairs, such as the hinge. Cox's model and
-        metrics of survival take :meth:`rankbook.Orders.from_survival`, which lists no pair.
+        `entry` the pairs are listed, as if you had passed them as votes, in O(m) for m pairs
+        without regard to entries. Use this for losses of pairs, such as the hinge. For Cox's model
+        and metrics of survival, use :meth:`rankbook.Orders.from_survival`, which lists no pair.
 
         Cross-validation assigns patients to folds by the number of patients they outlive minus the
         number of patients who outlive them. Each fold then has early and late events and censored
@@ -613,7 +613,8 @@ class Preferences(Target):
             Name of each row, for instance ``X.index``. By default names are numbered in order of
             appearance and stored in the attribute `items`. Whole numbers in a table are names, and
             "rows" makes them row numbers; in lists and arrays they are row numbers, and "names"
-            makes them names. Next to text, a whole number is its decimal text.
+            makes them names. In a column that also contains text, a whole number is read as its
+            decimal text.
         pair_features : str, list of str, or array-like of shape (m,) or (m, p), optional
             Columns, or numbers, from the point of view of the winner; see
             :class:`rankbook.Preferences`. The second half of a tie has the opposite sign.
@@ -831,7 +832,7 @@ class Preferences(Target):
         tie: str | ArrayLike | None = None,
         n_items: int | None = None,
     ) -> Self:
-        """Prefer the side that won each match.
+        """Prefer the winner of each match to the loser.
 
         Parameters
         ----------
@@ -1169,7 +1170,7 @@ class Preferences(Target):
     def ends(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the better and the worse items of some preferences.
 
-        For a full graph of scores, no other pairs are listed; O(p log n) for p preferences.
+        For a full graph of scores, only these pairs are computed; O(p log n) for p preferences.
 
         Examples
         --------
@@ -1334,7 +1335,8 @@ class Preferences(Target):
             if lost.any():
                 raise ArgumentError(
                     f"weights of preferences in a query sum to {total[lost][0]:g}",
-                    "item weights of moderate size, because products of others vanish or overflow",
+                    "item weights of moderate size, because products of very small or very large "
+                    "weights vanish or overflow",
                 )
         factor = np.divide(weight, total, out=np.ones(total.size), where=total > 0)
         if self._has_single_weights:

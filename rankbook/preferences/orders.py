@@ -119,8 +119,8 @@ class Orders(Tabled, Target):
         if lost.size:
             raise ArgumentError(
                 f"item {item[lost[0]]} is chosen with weight {chosen[lost[0]]:g} and has weight 0 "
-                "among those that it is chosen from",
-                "a positive weight there",
+                "among the items that are available",
+                "a positive weight for it",
             )
         item, order, group, chosen, risk = (v[kept] for v in (item, order, group, chosen, risk))
         new_order = np.r_[True, order[1:] != order[:-1]][: item.size]
@@ -281,8 +281,9 @@ class Orders(Tabled, Target):
         Returns
         -------
         Orders
-            A fitted score is higher for those who survive longer; the logarithm of the hazard ratio
-            is its negative. There may be no choices, if no event comes before another time.
+            A fitted score is higher for patients who survive longer; the logarithm of the hazard
+            ratio is minus the score. There may be no choices, if no event comes before another
+            time.
 
         Examples
         --------
@@ -337,10 +338,12 @@ class Orders(Tabled, Target):
         Orders(items=4, orders=2, choices=2)
         """
         if getattr(prefs, "graph", None) == "star":
-            raise ArgumentError("graph is 'star', which is no sequence of choices", "graph='full'")
+            raise ArgumentError(
+                "graph is 'star', which is not a sequence of choices", "graph='full'"
+            )
         if not isinstance(prefs, Target) or not prefs.is_product:
             raise ArgumentError(
-                f"prefs is {prefs!r}, which is no sequence of choices"
+                f"prefs is {prefs!r}, which is not a sequence of choices"
                 if isinstance(prefs, Target)
                 else f"prefs is {a_type(prefs)}",
                 "rb.Orders.from_rankings, or Preferences of all pairs of scores or survival times",
@@ -378,7 +381,7 @@ class Orders(Tabled, Target):
     def count_at_risk(self, there: np.ndarray | None = None) -> np.ndarray:
         """Number (N,) of places at risk at the group of each place.
 
-        With a mask `there` (N,), only its places count. O(N).
+        With a mask `there` (N,), only the places that it marks are counted. O(N).
         """
         groups, orders = self.edges
         first, there = orders[self.order], np.ones(self.item.size) if there is None else there
@@ -411,7 +414,8 @@ class Orders(Tabled, Target):
 
     @property
     def part(self) -> np.ndarray:
-        """(N,) int: the part of each place. A chain of choices connects the compared places of one.
+        """(N,) int: the part of each place. A chain of choices connects the compared places of a
+        part.
 
         An order is one part unless all of its items leave before others enter.
         """
@@ -543,8 +547,9 @@ class Orders(Tabled, Target):
         -------
         prefs : Preferences
             Preferences between M items, the places. If places enter late, they are copies: a place
-            has one for each of O(log N) groups of successive choices at all of which it is at risk,
-            or of which its own choice is one. The copies of a group are a query.
+            has one copy for each of O(log N) groups of successive choices: the groups at all of
+            whose choices it is at risk, and the groups that contain its own choice. The copies of a
+            group are a query.
         item : ndarray of shape (M,), int
             The item of each place or copy.
 

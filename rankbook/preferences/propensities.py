@@ -63,7 +63,7 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
 
     Items must have been shown at several ranks for reasons unrelated to the user, as in A/B tests
     of rankers, after an update of the ranker, or after random swaps (intervention harvesting;
-    Agarwal et al., 2019). A log in which each item has one rank is refused.
+    Agarwal et al., 2019). A log in which each item has only one rank raises an error.
 
     Parameters
     ----------

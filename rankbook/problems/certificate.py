@@ -111,8 +111,8 @@ class Certificate(Tabled):
         bounds outwards by the sum; a nonnegative lower bound stays nonnegative. By default the gap
         is the distance between the computed bounds, or between the moved bounds if the error is
         above :data:`VISIBLE`. If the lower bound exceeds the upper bound, the error is at least the
-        difference, and so is the gap if the error was smaller. The radius is sqrt(2 (gap + 2
-        rounding) / lam) by default; for lam = 0 it is sqrt(2 (gap + 2 rounding)). The two numbers
+        difference; if it was smaller, the gap is this difference, too. The radius is sqrt(2 (gap +
+        2 rounding) / lam) by default; for lam = 0 it is sqrt(2 (gap + 2 rounding)). The two numbers
         of :func:`approximation_error` are added to the rounding error afterwards, and to the
         radius.
         """
@@ -152,8 +152,8 @@ class Certificate(Tabled):
 
         For least squares, the gap divided by the gap of f = 0 must be at most `tol`, too; it is the
         square of the relative residual. At lam = 0 the gap belongs to a multiple of f that
-        satisfies all preferences, so the violations must be at most `tol`, too. If the primal value
-        is below 1, the test uses the absolute gap. The test then proves no relative accuracy if the
+        satisfies all preferences, and the violations must be at most `tol`, too. If the primal
+        value is below 1, the test uses the absolute gap, which proves no relative accuracy if the
         minimum is smaller than `tol`.
         """
         tol = as_positive("tol", tol, zero=True)
@@ -410,8 +410,8 @@ class Solution(Tabled, SetOnce):
     def warn_above(self, tol: float | None, more: str = "") -> None:
         """Warn unless the certificate's relative gap is at most `tol`.
 
-        The warning is a ``ConvergenceWarning`` and ends with the sentences `more`. With
-        ``tol=None`` no warning is given.
+        The warning is a ``ConvergenceWarning`` that ends with the text `more`. With ``tol=None``
+        there is no warning.
         """
         if tol is None or abs(self.certificate.relative_gap) <= tol:
             return

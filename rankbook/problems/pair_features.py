@@ -124,7 +124,7 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
 
     A linear function of the extended items is w'x + theta'u. Use the results with problems, paths
     and estimators that do not take pair features; :class:`rankbook.RankSVM` takes them directly.
-    The features keep their units, so the penalty of theta depends on them. Divide each by its root
+    The features keep their units, and the penalty of theta depends on them. Divide each by its root
     mean square for the problem of ``RankSVM(pair_lam=lam)``.
 
     Parameters

@@ -185,8 +185,8 @@ class RankRLSProblem(Tabled, BasisMap):
     y : array-like of shape (n,) or (n, k), optional
         Scores, one or several columns; None with ``graph=Preferences``.
     qid : array-like of shape (n,), optional
-        Query ids in any order; without them all items form one query (the global graph). A warning
-        is given if queries have one item.
+        Query ids in any order; without them all items form one query (the global graph). Queries of
+        one item cause a warning.
     graph : optional
         Alternative to `qid`: "identity" for plain regression, a symmetric matrix of weights >= 0,
         or Preferences with weights. Counted preferences are not listed.

@@ -116,9 +116,9 @@ class RankingStatistics:
 
         Without ids, all items form one unnamed query. With item weights (n,), the weight of a pair
         is the product of its two item weights. Preferences in place of y must be made from scores,
-        with or without weights of items. Their required difference is 1, and their `queries` are
-        the default ids. Without a basis X may be sparse, and a few rows at a time are converted to
-        dense. O(n p^2).
+        with or without weights of items. The required difference of each preference is 1. Without
+        ids, the queries are those of the preferences. Without a basis X may be sparse, and a few
+        rows at a time are converted to dense. O(n p^2).
         """
         return change_statistics(self, 1, X, y, qid, item_weight)
 

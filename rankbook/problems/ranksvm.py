@@ -104,8 +104,8 @@ class RankSVMProblem(Tabled, KernelMap):
         :class:`rankbook.problems.smooth_losses.PairLoss`.
     copy : bool, default True
         Whether the problem keeps a copy of X, centred for a linear kernel. With False it refers to
-        X without centring it, so you must not change X. Use this for items that are too large to be
-        stored twice. They may be float64, float32, CSR or memory-mapped.
+        X without centring it, and you must not change X. Use this for items that are too large to
+        be stored twice. They may be float64, float32, CSR or memory-mapped.
     signs : array-like of shape (d,), optional
         Sign constraints for a linear kernel, with entries -1, 0 and +1. The weight of a feature
         with +1 is at least 0, with -1 at most 0; see :mod:`rankbook.problems.signs`. The

@@ -312,7 +312,7 @@ class BlockRankSVMProblem(RankSVMProblem):
     def sums_at(self, f: Parts, derivative: Derivative) -> tuple[Sums, np.ndarray, float]:
         """Loss sums at scores f, and products X'g (d,) and f'g with the score gradient g. One pass.
 
-        The bands are :class:`Bands`, so :meth:`mean_curvature` needs no further pass.
+        The bands are :class:`Bands`, with which :meth:`mean_curvature` needs no further pass.
         """
         return self.sums_at_each([f], derivative)[0]
 

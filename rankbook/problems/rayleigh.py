@@ -120,7 +120,7 @@ def check_labels(y, n, unlabelled=None, separate=False):
     strange = np.flatnonzero(~mark & (y != 1) & (y != worse))
     if strange.size:
         raise ArgumentError(
-            f"y has {y[strange[0]]:g} at index {strange[0]}, which is no label",
+            f"y has {y[strange[0]]:g} at index {strange[0]}, which is not a label",
             "0 and 1, or -1 and 1 besides one mark for unlabelled items",
         )
     signs = np.where(mark, 0, np.where(y == 1, 1, -1)).astype(np.int8)
@@ -254,7 +254,7 @@ class RayleighProblem(Tabled, KernelMap):
         if X_unlabelled is not None:
             if kernel.name == "precomputed":
                 raise ArgumentError(
-                    "X_unlabelled came with a precomputed kernel",
+                    "X_unlabelled is given and kernel is 'precomputed'",
                     "a Gram matrix X of all items, and y with marks for the unlabelled ones",
                 )
             more = as_matrix("X_unlabelled", X_unlabelled)

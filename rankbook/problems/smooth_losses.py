@@ -34,7 +34,7 @@ class PairLoss(Protocol):
     Attributes
     ----------
     name : str
-        Different from the names of rankbook's losses.
+        A name that differs from the names of rankbook's losses.
     margin : float, optional
         The margin of every preference. Without it, or if it is 1, the margins of the preferences
         are used, which are 1 by default.

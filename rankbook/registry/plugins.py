@@ -351,8 +351,8 @@ def made_solver(solver, options, progress=False):
     elif options:
         kind = check_class(type(solver), solver)
         raise ValueError(
-            f"options {sorted(options)} came with an instance of {kind.__name__}. "
-            "Set them where it is made."
+            f"options {sorted(options)} are given with an instance of {kind.__name__}. "
+            "Set them when you create the instance."
         )
     kind = check_class(type(solver), solver)
     check_attributes(kind, {name: vars(solver)[name] for name in vars(solver).keys() & RULES})

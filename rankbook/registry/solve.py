@@ -170,13 +170,13 @@ def solve(
     lam : float > 0
         Regularization parameter; 0 is the hard margin, if the solver supports it.
     solver, **options : str, type or instance, default "auto", and its options
-        "auto" takes the solver with the shortest predicted time for a ranking SVM, and the only
-        suitable one for other problems; see :func:`rankbook.registry.choice.choose_solver`; "qp" is
+        For a ranking SVM, "auto" takes the solver with the shortest predicted time, and for other
+        problems the only suitable one; see :func:`rankbook.registry.choice.choose_solver`. "qp" is
         the independent reference. You can pass options with the name, ``solver=("path",
         dict(max_events=50))``.
     allow_plugins : bool, default False
-        Whether "auto" may take a plugin by its predicted cost. In functions without this keyword,
-        ``solver=("auto", dict(allow_plugins=True))`` does the same.
+        Whether "auto" also considers plugins, by their predicted costs. In functions without this
+        keyword, ``solver=("auto", dict(allow_plugins=True))`` does the same.
     progress : bool, default False
         Whether to show a progress bar, if the solver has one.
 

@@ -48,7 +48,8 @@ class Solver:
         Methods and attributes of a loss that the solver needs; see
         :class:`rankbook.problems.losses.Loss`. An attribute that is None or False counts as
         missing. The solver takes every loss that has all of them, as well as the losses named in
-        `losses`, so a new loss needs no change of the solver. By default only the names count.
+        `losses`. A new loss therefore needs no change of the solver. By default the solver takes
+        only the losses named in `losses`.
     weights, margins, signed_margins, hard_margin, signs : bool
         Whether the solver supports, in this order, weights c other than 1, margins delta other than
         1, margins that are not positive, lam = 0, and sign constraints on the weights of a linear
@@ -69,8 +70,8 @@ class Solver:
         Checks of :func:`rankbook.testing.check_solver` that the solver may fail, with the reasons;
         by default none.
     version, summary, reference : str
-        Version of the solver, if no distribution provides it, and its summary and reference, one
-        sentence each.
+        Version of the solver, for solvers outside a distribution; and one sentence each for its
+        summary and its reference.
 
     Notes
     -----
@@ -107,7 +108,8 @@ class Solver:
     _asked = ()  # label and full name, of an instance that the registry made
 
     def can_solve(self, problem: Any) -> bool | str:
-        """True, or a sentence with the reason why not; by default from the declared attributes.
+        """True, or a sentence that gives the reason for refusing; by default from the declared
+        attributes.
 
         Examples
         --------
@@ -378,8 +380,8 @@ def solver_fit(solver, problem, provides, who=""):
         fits = bool(fits) if isinstance(fits, np.bool_) else fits
         if fits is not True and not (isinstance(fits, str) and fits.strip()):
             raise ArgumentError(
-                f"solver {who or repr(type(solver).__name__)} was asked {question}, and "
-                f"answered {text_of(fits)}",
+                f"solver {who or repr(type(solver).__name__)} returned from {question} "
+                f"{text_of(fits)}",
                 "Return True, or a sentence that says why not.",
             )
     return fits

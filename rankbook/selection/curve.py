@@ -105,7 +105,7 @@ class ValidationCurve(Tabled):
     def at(self, lam: ArrayLike) -> np.ndarray | np.float64:
         """Value of the curve at lam > 0, a float or an array.
 
-        At a break it is the value of the interval below. O(log s) for each lam.
+        At a break, the result is the value of the interval below. O(log s) for each lam.
         """
         lam = as_numbers("lam", lam)
         if not (lam > self.breaks[-1]).all() or np.isnan(lam).any():
@@ -210,9 +210,10 @@ def choose_lambda(curve: ValidationCurve, rule: Literal["widest", "largest"] = "
     curve : ValidationCurve
     rule : {"widest", "largest"}
         "widest" takes the log-midpoint of the best interval that is widest in log lambda, and among
-        equally wide intervals the one with the largest lambdas. "largest" takes a point of the best
-        interval with the largest lambdas, a thousandth of its log-width below its upper end. Both
-        cut intervals a decade beyond the outermost breakpoints (`scale`).
+        equally wide intervals the one with the largest lambdas. "largest" takes the best interval
+        with the largest lambdas, and in it the point that lies a thousandth of the interval's
+        log-width below the upper end. Both cut intervals a decade beyond the outermost breakpoints
+        (`scale`).
 
     Returns
     -------
@@ -300,7 +301,8 @@ def _validation_target(X_val, known, qid, metric):
         raise ArgumentError("X_val has 0 rows", "at least one item")
     if metric == "ndcg" and y.max() > 1000:
         raise ArgumentError(
-            f"prefs_val has {y.max()}", "grades from 0 to 1000, because the gain is 2**y - 1"
+            f"prefs_val has the grade {y.max()}",
+            "grades from 0 to 1000, because the gain is 2**y - 1",
         )
     if qid is not None and metric == "error":
         raise ArgumentError(
@@ -623,8 +625,8 @@ def validation_curve(
     averaged over all choices, and `prefs_val` must be orders, or preferences of scores or survival
     times; the Brier score refers to pairs. Above the first breakpoint both are computed on a grid
     of 41 lambdas. The cost is one sum over the preferences for each range and each lambda of the
-    grid. The default metric is the disagreement for every loss. It depends only on the order, so it
-    can choose a lambda whose probabilities are far too extreme or too close to 1/2.
+    grid. The default metric is the disagreement for every loss. It depends only on the order, and
+    can therefore choose a lambda whose probabilities are far too extreme or too close to 1/2.
 
     Examples
     --------
@@ -662,7 +664,8 @@ def validation_curve(
         if not isinstance(path, RangePath):
             raise ArgumentError(
                 f"metric is {metric!r} and path is {a_type(path)}",
-                "a path by newton or epsilon of loss='logistic', 'plackett-luce' or an own one",
+                "a path by newton or epsilon of loss='logistic', 'plackett-luce', or of your own "
+                "with probability(d)",
             )
         require_probabilities(path.problem.loss, metric)
     rows, X_val = X_val, path.problem.read_items("X_val", X_val)

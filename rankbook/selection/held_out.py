@@ -49,7 +49,7 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
             if differ < 2:
                 raise ArgumentError(
                     f"cv is 'query' and qid has {differ} queries with two different scores",
-                    "at least 2 such queries: one to learn from and one to judge by",
+                    "at least 2 such queries, one for training and one for validation",
                 )
             return groups
         if not by_item:
@@ -80,7 +80,7 @@ def check_metric(metric, k=None):
     if function in RULES and RULES[function].has_link:
         raise ArgumentError(
             f"metric is {metric!r}, and scores of least squares are not log-odds",
-            "a metric of the order of items",
+            "a metric that depends only on the order of items",
         )
     if k is not None and function not in RULES:
         raise ArgumentError(f"k is {k!r}", "Omit k for a function of your own.")
@@ -119,7 +119,8 @@ def measure(metric, scores, y, label, limits):
         )
     if metric == "ndcg" and not 0 <= y.min() <= y.max() <= 1000:
         raise ArgumentError(
-            f"y has {y.min() if y.min() < 0 else y.max()}", "grades from 0 to 1000 for NDCG"
+            f"y has the grade {y.min() if y.min() < 0 else y.max()}",
+            "grades from 0 to 1000 for NDCG",
         )
     if metric == "disagreement":
         judge = query_disagreement(y, label)
@@ -212,6 +213,6 @@ def leave_query_out(blocks, statistics, lams):
     if count < 2:
         raise ArgumentError(
             f"blocks have {count} queries with two different scores",
-            "at least 2 such queries: one to learn from and one to judge by",
+            "at least 2 such queries, one for training and one for validation",
         )
     return total / count

@@ -247,14 +247,18 @@ def metric_curve(path, X_val, target, metric="disagreement", y=None, qid=None):
         return replace(curve, metric=metric)
     function, options = find_metric(metric)
     if function not in RULES:
-        raise ArgumentError(f"metric is {metric!r}", f"one of {', '.join(METRICS)}, or of queries")
+        raise ArgumentError(
+            f"metric is {metric!r}", f"one of {', '.join(METRICS)}, or a metric of queries"
+        )
     ends = path.scale if hasattr(path, "scale") else path.breakpoints[[-1, 0]]
     lams = np.geomspace(max(ends[0], path.domain[0]), ends[1], GRID + 2)[1:-1]
     scores = (path.predict(X_val, lam) for lam in lams)
     sums = [metric_sums(function, y, each, qid, **options) for each in scores]
     values = np.array([total / number if number else np.nan for total, number in sums])
     if np.isnan(values).any():
-        raise ArgumentError(f"metric is {metric!r}", "a metric that the validation part defines")
+        raise ArgumentError(
+            f"metric is {metric!r}", "a metric that is defined on the validation part"
+        )
     curve = grid_curve(lams, values, metric, True)
     return replace(curve, breaks=np.r_[curve.breaks[:-1], path.domain[0]])
 

@@ -194,14 +194,14 @@ def check_dual(subject: Subject) -> None:
 def check_weights(subject: Subject) -> None:
     """Check weights, over ten orders of magnitude and with zeros."""
     if not subject.declared.weights:
-        raise CheckSkipped("it declares to take no weights")
+        raise CheckSkipped("it declares that it does not support weights")
     solve_group(subject, "weights")
 
 
 def check_margins(subject: Subject) -> None:
     """Check margins of all sizes, and signed margins if the solver supports them."""
     if not subject.declared.margins:
-        raise CheckSkipped("it declares to take no margins")
+        raise CheckSkipped("it declares that it does not support margins")
     solve_group(subject, "margins")
     if subject.declared.signed_margins:
         solve_group(subject, "signed")
@@ -276,7 +276,7 @@ def check_storages(subject: Subject) -> None:
     """Check every declared storage of items beside float64."""
     others = sorted(subject.declared.storages - {"float64"})
     if not others:
-        raise CheckSkipped("it takes items of float64 alone")
+        raise CheckSkipped("it accepts only items of float64")
     names = ("plain", "integer grid", "separable", "one feature")
     for storage in others:
         solve_group(subject, "items", kinds=("RankSVMProblem",), storage=storage, names=names)
@@ -494,7 +494,9 @@ def check_accepts(subject: Subject) -> None:
         for feature in features:
             said.setdefault(feature, []).append(fits)
     for name in sorted(set(subject.declared.problems) - set(said) - WITHOUT_ITEMS):
-        raise CheckFailed(f"it declares {name}, and no small problem that is one fits the rest")
+        raise CheckFailed(
+            f"it declares {name}, and none of the small problems satisfies the other declarations"
+        )
     for feature, answers in said.items():
         if not any(fits is True for fits in answers):
             raise CheckFailed(
@@ -552,7 +554,7 @@ def check_refuses(subject: Subject) -> None:
 def check_cost(subject: Subject) -> None:
     """Check that its predicted cost is a number of seconds."""
     if type(subject.solver).cost is Solver.cost:
-        raise CheckSkipped("it does not say what it costs")
+        raise CheckSkipped("it does not predict its cost")
     for case in subject.cases("items"):
         for lam in (case.lam, *([None] if "path" in subject.declared.provides else [])):
             with subject.looking_at(case):

@@ -275,7 +275,8 @@ def check_solver(
     solver : str, type or instance, or a pair of a str or type and a dict of options
         A registered name, a class, or an instance.
     expected_failed_checks : dict of str to str, optional
-        Names of checks that may fail beside those that the solver declares, with the reasons.
+        Names of checks that may fail in addition to those that the solver declares, with the
+        reasons.
     isolated : bool, default True
         Whether to run the checks in another process. A hang or a crash of the interpreter then
         counts as one failed check. The solver must be picklable.
@@ -365,7 +366,7 @@ def parametrize_with_solver_checks(
     isolated: bool = False,
     time_limit: float = TIME_LIMIT,
 ) -> Any:
-    """Decorate a test so that it runs for every check of every solver.
+    """Decorate a test that runs for every check of every solver.
 
     Parameters
     ----------

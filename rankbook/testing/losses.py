@@ -226,7 +226,7 @@ def check_probability(loss: Any) -> None:
         (found >= 0) & (found <= 1) & (np.abs(found + other - 1) <= 1e-9),
         lambda i: (
             f"probability({d[i]:.6g}) is {found[i]:.6g} and probability({-d[i]:.6g}) {other[i]:.6g}"
-            ", which are no shares of 1"
+            ", which are not shares of 1"
         ),
     )
     require_all(
@@ -308,7 +308,8 @@ def check_loss(loss: PairLoss) -> CheckTable:
     Notes
     -----
     The functions are checked at about 600 shortfalls between -30 and 30 and at a few larger ones.
-    Passing does not prove that they are right everywhere. The checks take a few seconds.
+    Passing the checks does not prove that the functions are correct everywhere. The checks take a
+    few seconds.
 
     Examples
     --------

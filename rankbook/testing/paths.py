@@ -153,13 +153,13 @@ def check_path(subject: Subject) -> None:
                 low = max(case.lam, path.domain[0])
                 require_route(subject, path, case.problem, min(low, 0.5 * unit_of(case.problem)))
     if not subject.cases_seen:
-        raise CheckFailed("it declares to provide path, and has none for any small problem")
+        raise CheckFailed("it declares paths, but returns none for any small problem")
 
 
 def check_path_and_solve(subject: Subject) -> None:
     """Check that path and solve reach the same objective."""
     if subject.declared.provides != {"solve", "path"}:
-        raise CheckSkipped("it provides one of solve and path alone")
+        raise CheckSkipped("it provides only one of solve and path")
     for case in subject.cases("items", names=ROUTES):
         if not subject.follows(case.problem):
             continue

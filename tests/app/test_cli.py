@@ -771,7 +771,7 @@ class TestErrors:
             (["cancer", "--kernel", "poly", "--degree", "0"], "degree is 0"),
             (["cancer", "--seed", "-1"], "seed is -1"),
             (["cancer", "--plot", "a.doc"], "Pass a file that ends in .pdf, .png or .svg"),
-            (["cancer", "--plot", "plot"], "no known kind of picture"),
+            (["cancer", "--plot", "plot"], "not a known format of pictures"),
             (["cancer", "--plot", "none/a.png"], "no folder 'none'"),
             (["cancer", "--plot", "folder.png"], "a folder. Pass a file"),
         ],

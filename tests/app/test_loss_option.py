@@ -142,7 +142,9 @@ def test_orders_are_not_pairs():
     assert "--column ties=efron or breslow counts equal ranks" in said
     said = refused("select", *ORDERS, "--fold-by", "pair")
     assert "--fold-by is 'pair'" in said and "item, order" in said
-    assert "--group is 'first' beside orders" in refused("select", *ORDERS, "--group", "first")
+    assert "--group is 'first', and the table contains orders" in refused(
+        "select", *ORDERS, "--group", "first"
+    )
 
 
 @pytest.mark.parametrize(

@@ -329,13 +329,13 @@ class TestMeasuresOfPreferences:
     def test_what_has_no_meaning_beside_preferences(self, votes):
         given = ["items.csv", "--name", "item", *self.GIVEN]
         for more, said in (
-            (["--metric", "ndcg@10"], "disagreement or pair_accuracy beside --preferences"),
-            (["--target", "x"], "--target is 'x'. Omit --target beside --preferences"),
-            (["--by-query"], "--by-query is given. Omit --by-query beside --preferences"),
+            (["--metric", "ndcg@10"], "disagreement or pair_accuracy with --preferences"),
+            (["--target", "x"], "--target is 'x'. Omit --target if --preferences is given"),
+            (["--by-query"], "--by-query is given. Omit --by-query if --preferences is given"),
         ):
             assert said in refused("evaluate", "a.csv", *given, *more)
         said = refused("compare", "a.csv", "b.csv", *given, "--metric", "ndcg@5")
-        assert "--metric is 'ndcg@5'. Omit --metric beside --preferences" in said
+        assert "--metric is 'ndcg@5'. Omit --metric if --preferences is given" in said
         for command in (["evaluate", "a.csv"], ["compare", "a.csv", "b.csv"]):
             said = refused(*command, "items.csv")
             assert "--target is missing" in said and "--preferences FILE" in said

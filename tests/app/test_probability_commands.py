@@ -106,6 +106,6 @@ def test_predict_gives_the_probabilities_of_pairs(cars):
     assert "pairs has 3 columns. Pass two" in refused(
         "predict", "m", "cars.csv", "--pairs", "three.csv"
     )
-    assert "beside several files" in refused(
+    assert "together with several files" in refused(
         "predict", "m", "cars.csv", "--pairs", "pairs.csv", "--ranked"
     )

@@ -150,7 +150,7 @@ def test_folds_by_query_that_do_not_exist(tables, tmp_path):
     data = folder / "items.csv"
     assert "Pass --group with" in refused("select", data, *given, "--fold-by", "group")
     said = refused("select", data, *given, "--fold-by", "query", "--group", "q")
-    assert "--fold-by is 'query' beside a column of groups. Pass 'group'" in said
+    assert "--fold-by is 'query', and a column of groups is given. Pass 'group'" in said
     one = log[log["q"] == "7"]
     one.to_csv(tmp_path / "log.csv", index=False)
     items[items["q"] == "7"].to_csv(tmp_path / "items.csv", index=False)

@@ -269,6 +269,6 @@ def test_orders_are_ranked_by_plackett_luce(votes):
     more = ["--method", "bootstrap", "--group", "judge"]
     said = refused("rank", *given, *more)
     assert (
-        "--unit is 'judge' beside orders. Omit --unit for orders" in said
+        "--unit is 'judge', and the table contains orders. Omit --unit for orders" in said
         and "pass --form pairs" in said
     )

@@ -221,7 +221,7 @@ def test_ties_of_orders_are_not_half_wins_without_a_note(tmp_path):
         text = done("rank", "r.csv", *ties)
         assert "ties of orders are counted by the method 'breslow'" in text
     said = refused("rank", "r.csv", "--ties", "drop")
-    assert "--ties is 'drop' beside orders. Omit --ties for orders" in said
+    assert "--ties is 'drop', and the votes are orders. Omit --ties for orders" in said
     (tmp_path / "r.csv").write_text("ranking,item,rank\n" + rows.replace("c,2", "c,3"))
     assert "breslow" not in done("rank", "r.csv", "--ties", "half")
 

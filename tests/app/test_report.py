@@ -254,7 +254,7 @@ def test_wrong_calls_are_refused(models):
         rb.report(models["linear"], preferences=[(1, 2)])
     with pytest.raises(ValueError, match="models has an? .*. Pass a model with predict"):
         rb.report(NEW[1], *NEW)
-    with pytest.raises(ValueError, match="preferences are given beside y or qid"):
+    with pytest.raises(ValueError, match="preferences are given together with y or qid"):
         rb.report(models["linear"], *NEW, preferences=[(1, 2)])
 
 

@@ -108,15 +108,15 @@ def test_scores_and_measures_are_those_of_the_whole(ending):
 @pytest.mark.parametrize(
     "options, words",
     [
-        (["--kernel", "rbf"], "--kernel is 'rbf', and DATA is several files"),
-        (["--method", "rankrls"], "--method is 'rankrls', and DATA is several files"),
-        (["--solver", "qp"], "--solver is 'qp', and DATA is several files"),
-        (["--graph", "star"], "--graph is 'star', and DATA is several files"),
-        (["--gamma", "1"], "--gamma is '1', and DATA is several files"),
-        (["--penalty", "l1"], "--penalty is 'l1', and DATA is several files"),
-        (["--query-weight", "equal"], "--query-weight is 'equal', and DATA is several files"),
-        (["--preferences", "p.csv"], "preferences is 'p.csv', and DATA is several files"),
-        (["--name", "qid"], "--name is 'qid', and DATA is several files"),
+        (["--kernel", "rbf"], "--kernel is 'rbf', and DATA names several files"),
+        (["--method", "rankrls"], "--method is 'rankrls', and DATA names several files"),
+        (["--solver", "qp"], "--solver is 'qp', and DATA names several files"),
+        (["--graph", "star"], "--graph is 'star', and DATA names several files"),
+        (["--gamma", "1"], "--gamma is '1', and DATA names several files"),
+        (["--penalty", "l1"], "--penalty is 'l1', and DATA names several files"),
+        (["--query-weight", "equal"], "--query-weight is 'equal', and DATA names several files"),
+        (["--preferences", "p.csv"], "preferences is 'p.csv', and DATA names several files"),
+        (["--name", "qid"], "--name is 'qid', and DATA names several files"),
         (["--lam", "1", "-c", "2"], "--lam is 1.0 and -c is 2.0. Pass only one of the two"),
         (["--lam", "-1"], "--lam is -1.0"),
         (["--target", "grade"], "--target is 'grade'"),
@@ -162,7 +162,7 @@ def test_what_a_model_misses():
         )
     pd.DataFrame(dict(score=[1.0])).to_csv("scores.csv", index=False)
     said = refused("evaluate", "scores.csv", "b0.csv", "b1.csv")
-    assert "MODEL is 'scores.csv', a table of scores, and DATA is several files" in said
+    assert "MODEL is 'scores.csv', a table of scores, and DATA names several files" in said
     assert "metric is 'ndgc@5'" in refused(
         "evaluate", "m.rankbook", "a.csv", "b0.csv", "--metric", "ndgc@5"
     )

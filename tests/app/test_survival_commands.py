@@ -104,7 +104,7 @@ def test_a_fit_is_that_of_the_estimator_and_folds_keep_hospitals_together():
         (["--time", "days"], "--time is 'days' and --event is missing. Pass both or neither"),
         (["--event", "died"], "--event is 'died' and --time is missing. Pass both or neither"),
         ([*TIMES, "--target", "age"], "--target is 'age'. Omit --target for survival times"),
-        ([*TIMES, "--preferences", "p.csv"], "--time is 'days'. Omit --time beside --pref"),
+        ([*TIMES, "--preferences", "p.csv"], "--time is 'days'. Omit --time if --pref"),
         (
             ["--time", "days", "--event", "age"],
             "train.csv has 0.126 in row 0, column 'age'. Pass 1 where the",
@@ -480,7 +480,7 @@ def test_clusters_of_preferences_are_in_their_file():
     model.fit(items[["size", "age"]], preferences=prefs)
     assert_printed(rb.coefficient_table(model, cluster=votes.judge), "size", "age")
     said = refused(*given, "--loss", "plackett-luce")
-    assert "--cluster is 'judge' beside orders. Omit --cluster for orders" in said
+    assert "--cluster is 'judge', and the table contains orders. Omit --cluster for orders" in said
     given[given.index("judge")] = "jury"
     assert "--cluster is 'jury'" in refused(*given, "--loss", "logistic")
     items.assign(group=1).to_csv("graded.csv", index=False)
@@ -696,7 +696,11 @@ def test_evaluate_has_risk_groups_and_calibration(late):
         ("s", ["--at", "20", "--train", "train.csv"], "--at is 20 and MODEL is not Cox's model"),
         ("s.csv", ["--at", "20", "--train", "train.csv"], "and MODEL is a table of scores. Pass"),
         ("s.csv", ["--groups", "2", "--train", "train.csv"], "and MODEL is a table of scores"),
-        ("m", ["test.csv", "--cluster", "city"], "--cluster is 'city', and DATA is several files"),
+        (
+            "m",
+            ["test.csv", "--cluster", "city"],
+            "--cluster is 'city', and DATA names several files",
+        ),
     ],
 )
 def test_wrong_calls_of_judges_of_survival(model, arguments, said):

@@ -46,7 +46,7 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         (
             ["rank", "orders.csv", "--form", "orders", "--column", "item=first,second,third"]
             + ["--weight", "n", "--balance"],
-            "--balance is given beside orders. Omit --balance for orders.",
+            "--balance is given, and the votes are orders. Omit --balance for orders.",
         ),
         (
             ["rank", "pairs.csv", "--results", "1=home,2=away"],
@@ -78,7 +78,7 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         ),
         (
             [*SELECT, "--loss", "plackett-luce", "--graph", "star"],
-            "--graph is 'star', which is no sequence of choices. Pass --graph full.",
+            "--graph is 'star', which is not a sequence of choices. Pass --graph full.",
         ),
         (
             [*FIT, "--loss", "plackett-luce", "--query-weight", "equal"],

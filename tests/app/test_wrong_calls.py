@@ -158,7 +158,7 @@ CALLS = [
     (
         "everything on stdin",
         ["fit", "-", "--preferences", "-", "-o", "new.rankbook"],
-        "DATA and --preferences are both '-', standard input",
+        "DATA and --preferences are both '-' (standard input)",
     ),
     ("no such data set", ["datasets", "cancr"], "NAME is 'cancr'.*did you mean 'cancer'"),
     (
@@ -333,7 +333,7 @@ CALLS = [
     (
         "a model over its data",
         ["fit", "good.csv", *TARGET, "-o", "good.csv"],
-        "--output is 'good.csv', which another argument names too",
+        "--output is 'good.csv', and another argument names",
     ),
     (
         "a model over its preferences",

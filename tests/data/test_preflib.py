@@ -144,7 +144,7 @@ def test_what_is_wrong_is_said_with_its_line(write, name, text, said):
 
 def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "a.soi").write_bytes(b"# TITLE: caf\xe9\n")
-    with pytest.raises(ValueError, match="is no UTF-8 text"):
+    with pytest.raises(ValueError, match="is not UTF-8 text"):
         read_preflib(tmp_path / "a.soi")
     with pytest.raises(FileNotFoundError):
         read_preflib(tmp_path / "b.soi")

@@ -92,7 +92,7 @@ def test_weights(stars):
     none = rb.OrdinalRanker().fit(X, y, (y != 2).astype(float))
     assert none.classes_.tolist() == [0, 1, 2, 3] and 2 not in none.predict(X)
     assert none.cuts_[1] == none.cuts_[2]
-    with pytest.raises(ValueError, match="the ranker takes none"):
+    with pytest.raises(ValueError, match="the ranker does not accept weights"):
         rb.OrdinalRanker(rb.RankRLSCV(lams=[1.0])).fit(X, y, weight)
     with pytest.raises(ValueError, match="sample_weight is zero for all items but those of one"):
         rb.OrdinalRanker().fit(X, y, (y == 2).astype(float))

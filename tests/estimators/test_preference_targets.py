@@ -176,7 +176,9 @@ def test_every_ranker_learns_the_same_from_a_target(model):
         assert clone(model).partial_fit(X, pairs).score(X, pairs) > 0.6
         assert clone(model).partial_fit(X, TARGETS["grades"]).partial_fit(X, Y).by_query_
     if weights == [None]:
-        with pytest.raises(ValueError, match="item weights, and RankRLSCV takes none"):
+        with pytest.raises(
+            ValueError, match="item weights, and RankRLSCV does not accept item weights"
+        ):
             clone(model).fit(X, TARGETS["grades"].item_weighted(weight))
 
 

@@ -623,13 +623,13 @@ def test_bad_arguments_of_plot_path(three):
     refused(
         lambda: plots.plot_path(three, which=[0, 3]),
         ValueError,
-        "which has 3",
+        "which contains 3",
         "numbers of preferences from 0 to 2",
     )
     refused(
         lambda: plots.plot_path(three, "coef", which=[-1]),
         ValueError,
-        "which has -1",
+        "which contains -1",
         "numbers of items from 0 to 2",
     )
     refused(lambda: plots.plot_path(three, which=[]), ValueError, "which has shape (0,)")
@@ -783,7 +783,7 @@ def test_every_kind_of_path_is_drawn_or_refused_by_name(kind, tmp_path, amount):
             at[1] = list(path.problem.classes_).index(at[1])
         at = tuple(map(int, at))
         assert line.get_ydata()[7] == path.coef(lam)[at]
-    with pytest.raises(ValueError, match="^which has 1000. Pass numbers of [a-z]+ from 0 to"):
+    with pytest.raises(ValueError, match="^which contains 1000. Pass indices of [a-z]+ from 0 to"):
         plots.plot_path(path, "coef", which=[1000])
     if kind in SQUARES:
         refusal = (

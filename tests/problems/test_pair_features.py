@@ -359,7 +359,7 @@ def test_sides_of_matches_and_ties():
 
 def test_points_of_chess_are_no_goals():
     games = dict(home=["a", "b"], away=["b", "a"], result=[0.5, 1.0], other=[0.5, 0.0])
-    with pytest.raises(ValueError, match="result says only who won"):
+    with pytest.raises(ValueError, match="result contains only the winner"):
         rb.Preferences.from_matches(games, ties="half", margin="difference")
     known = rb.Preferences.from_matches(games, ties="half")
     prefs = rb.Preferences.from_matches(games, result=("result", "other"), ties="half")

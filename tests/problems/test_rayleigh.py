@@ -621,7 +621,7 @@ def test_labels_are_read_right_or_not_at_all(y, unlabelled, separate):
         (dict(X_unlabelled=np.full((1, 6), np.nan)), "X_unlabelled has NaN in row 0, column 0"),
         (
             dict(kernel="precomputed", X_unlabelled=np.eye(6)),
-            "X_unlabelled came with a precomputed kernel",
+            "X_unlabelled is given and kernel is 'precomputed'",
         ),
         (dict(kernel="precomputed", X=np.ones((6, 2))), "square Gram matrix"),
         (dict(kernel="precomputed", metric="cosine"), "'euclidean' for a precomputed kernel"),

@@ -292,11 +292,11 @@ def test_an_answer_that_is_neither_true_nor_a_sentence(install, problem, answer)
     import odd_solver_plugin
 
     odd_solver_plugin.Zero.can_solve = lambda self, problem: answer
-    words = "^solver 'zero 1.0' of odd-solver 1.0 was asked can_solve, and answered .*. Return"
+    words = "^solver 'zero 1.0' of odd-solver 1.0 returned from can_solve .*. Return"
     with pytest.raises(TypeError, match=words):
         rb.solve(problem, 1.0, solver="zero")
     (row,) = (r for r in rb.compare_solvers(problem, allow_plugins=True) if r.solver == "zero")
-    assert "'zero 1.0' of odd-solver 1.0 was asked can_solve" in row.obstacle
+    assert "'zero 1.0' of odd-solver 1.0 returned from can_solve" in row.obstacle
     assert not row.is_possible
     assert rb.solve(problem, 1.0, allow_plugins=True).certificate.is_optimal(1e-6)
 

@@ -231,7 +231,7 @@ def test_what_has_no_probabilities_is_refused():
     with pytest.raises(ValueError, match="qid is given"):
         curve(path, rb.Orders.from_rankings([range(12)], n_items=12), qid=np.zeros(12))
     choices = follow(loss="plackett-luce")
-    with pytest.raises(ValueError, match="^prefs_val is .*which is no sequence of choices"):
+    with pytest.raises(ValueError, match="^prefs_val is .*which is not a sequence of choices"):
         curve(choices, rb.Preferences([0], [1], len(V)))
     with pytest.raises(ValueError, match="holds orders. Pass 'disagreement', 'log_loss' or"):
         rb.validation_curve(choices, V, rb.Orders.from_rankings([range(12)], 12), metric="ndcg")

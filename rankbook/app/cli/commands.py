@@ -252,7 +252,7 @@ def export(
     if not is_text:
         import_extra("onnx", "onnx", "--format onnx")
         if name is not None:
-            raise ArgumentError(f"name is {name!r} beside --format onnx", "Omit name.")
+            raise ArgumentError(f"name is {name!r} and --format is onnx", "Omit name.")
     with name_argument("MODEL", file):
         name = "rankbook" if name is None else name
         content = to_json(load(file), format, name) if is_text else to_onnx(load(file))

@@ -190,7 +190,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     check_report(report_file, *(files or data), output, preferences)
     if report_file is not None and files is not None:
         raise ArgumentError(
-            f"--report is {str(report_file)!r} and DATA is several files", "one file as DATA"
+            f"--report is {str(report_file)!r} and DATA names several files", "one file as DATA"
         )
     asked = asked_preferences(data, preferences, **vars(records), loss=loss, name=roles.name)
     options = vars(kernel) | dict(loss=loss, graph=graph) | penalty_options(sparse)
@@ -218,7 +218,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             given |= {key: value or None for key, value in vars(learnt).items()}
             for name_of, value in given.items():
                 if value not in (accepted := ACCEPTED.get(name_of, (None,))):
-                    several = "and DATA is several files, which are read in blocks"
+                    several = "and DATA names several files, which are read in blocks"
                     raise ArgumentError(
                         f"{name_of} is {value!r}, {several}", " or ".join(map(str, accepted))
                     )

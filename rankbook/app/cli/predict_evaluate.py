@@ -112,7 +112,7 @@ def predict(  # noqa: PLR0913 -- an option of the command each
     files = several_files(data)
     if pairs is not None and (files or ranked or qid or output.endswith(RUN)):
         raise ArgumentError(
-            f"pairs is {pairs!r} beside several files, --ranked, --qid or a run",
+            f"pairs is {pairs!r}, together with several files, --ranked, --qid or a run",
             "one file of items and one table of pairs",
         )
     check_table("--output", output, (*TABLES, RUN), *(files or data), model)
@@ -211,7 +211,7 @@ def ranking_of(file, data, files=None, argument="MODEL", **columns):
     """
     if files is not None and holds_scores(file):
         raise ArgumentError(
-            f"{argument} is {file!r}, a table of scores, and DATA is several files",
+            f"{argument} is {file!r}, a table of scores, and DATA names several files",
             "a model, or one file of data",
         )
     check_file(argument, file)
@@ -310,7 +310,7 @@ def require_times(asked, files, target):
     for name, value in asked.items():
         if value is not None and files is not None:
             raise ArgumentError(
-                f"{name} is {value!r}, and DATA is several files", "one file as DATA"
+                f"{name} is {value!r}, and DATA names several files", "one file as DATA"
             )
         if value is not None and getattr(target, "survival", None) is None:
             raise ArgumentError(
@@ -386,14 +386,15 @@ def evaluate(  # noqa: PLR0913 -- an option of the command each
         files, columns = several_files(data), dict(vars(roles))
         if report_file is not None and files is not None:
             raise ArgumentError(
-                f"--report is {str(report_file)!r} and DATA is several files", "one file as DATA"
+                f"--report is {str(report_file)!r} and DATA names several files", "one file as DATA"
             )
         if asked is not None:
             refuse = {key: columns[key] for key in ("target", "time", "event", "entry")}
             refuse_beside(**refuse, **vars(survival), by_query=by_query or None)
             if files is not None:
                 raise ArgumentError(
-                    f"preferences is {preferences!r}, and DATA is several files", "one file as DATA"
+                    f"preferences is {preferences!r}, and DATA names several files",
+                    "one file as DATA",
                 )
             columns |= dict(needs_target=False, scored=False)
         of_times = dict(columns)
@@ -544,7 +545,7 @@ def compare(  # noqa: PLR0913 -- an option of the command each
     check_report(report_file, a, b, data, preferences)
     if data == "-":
         raise ArgumentError(
-            "DATA is '-', standard input, which is read for A and again for B", "a file"
+            "DATA is '-', standard input, which rankbook reads once for A and once for B", "a file"
         )
     with spoken_warnings(queries=asked is None) as notes:
         scores, columns = [], dict(target=target, qid=qid, name=name)

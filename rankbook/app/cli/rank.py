@@ -227,7 +227,7 @@ def rank(  # noqa: PLR0913 -- an option of the command each
         except ArgumentError as error:
             if error.argument == "votes":
                 raise error.renamed("MATCHES") from error
-            if error.argument == "unit" and "beside" in error.given:
+            if error.argument == "unit" and ", and the " in error.given:
                 raise group_beside_orders(board.unit, "unit") from error
             raise
     if plot is not None:

@@ -39,7 +39,7 @@ def check_picture(file):
     """
     if file.suffix.lower() not in PICTURES:
         raise ArgumentError(
-            f"--plot is {str(file)!r}, whose ending is no known kind of picture",
+            f"--plot is {str(file)!r}, whose ending is not a known format of pictures",
             f"a file that ends in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}",
         )
     from rankbook.base.limits import import_extra
@@ -60,7 +60,9 @@ def check_place(name, file, *others):
     if str(file) == "-":
         raise ArgumentError(f"{where}, and the output is not text", "a file")
     if file.resolve() in [Path(other).resolve() for other in others if other is not None]:
-        raise ArgumentError(f"{where}, which another argument names too", "a file of its own")
+        raise ArgumentError(
+            f"{where}, and another argument names the same file", "a file of its own"
+        )
     if not file.parent.is_dir():
         raise FileNotFoundError(f"{where}, but there is no folder {str(file.parent)!r}.")
     if file.is_dir():
@@ -614,7 +616,7 @@ def asked_preferences(
         return None
     if file == "-" and "-" in data:
         raise ArgumentError(
-            "DATA and --preferences are both '-', standard input", "a file for one of them"
+            "DATA and --preferences are both '-' (standard input)", "a file for one of them"
         )
     columns = parse_columns(column)
     columns = with_query(columns, form, name)
@@ -684,7 +686,7 @@ def refuse_beside(**given):
     """Refuse options that cannot be combined with --preferences; None means not given."""
     for name, value in given.items():
         if value is not None:
-            raise ArgumentError(f"{name} is {value!r}", f"Omit {name} beside --preferences.")
+            raise ArgumentError(f"{name} is {value!r}", f"Omit {name} if --preferences is given.")
 
 
 @contextmanager
@@ -706,7 +708,7 @@ def advice_on_form():
 def group_beside_orders(group, argument="group"):
     """Return the error for a column of groups, named by an argument, beside orders."""
     return ArgumentError(
-        f"{argument} is {group!r} beside orders",
+        f"{argument} is {group!r}, and the table contains orders",
         f"Omit {argument} for orders, each of which is kept whole.",
         "If one judge gave several orders, write them as pairs and pass --form pairs.",
     )

@@ -127,7 +127,7 @@ def folds_of(fold_by, groups, of_queries):
     if of_queries and by != "query":
         groups = None
     if by not in ("group", "query") and groups is not None or by == "query" and default == "group":
-        raise ArgumentError(f"fold_by is {by!r} beside a column of groups", "'group'")
+        raise ArgumentError(f"fold_by is {by!r}, and a column of groups is given", "'group'")
     if by == "group" and groups is None:
         raise ArgumentError(
             "fold_by is 'group'",
@@ -204,7 +204,9 @@ def select(  # noqa: PLR0913 -- an option of the command each
         for name_of, value, is_taken in taken:
             if value is not None and not (is_taken and by_folds):
                 need = (
-                    f"Omit {name_of} beside --validation." if is_taken else "--preferences with it"
+                    f"Omit {name_of} if --validation is given."
+                    if is_taken
+                    else "--preferences with it"
                 )
                 raise ArgumentError(f"{name_of} is {value!r}", need)
         if compares and metric != "disagreement":
@@ -219,7 +221,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
             )
         if compares and not by_folds and group_split is not None:
             raise ArgumentError(
-                f"group_split is {group_split!r}", "Omit group_split beside --validation."
+                f"group_split is {group_split!r}", "Omit group_split if --validation is given."
             )
         if None not in (group, group_split):
             raise ArgumentError(

@@ -59,7 +59,7 @@ class RayleighSolver(Solver):
         if (lam is None) == (along == "manifold_weight"):
             raise ArgumentError(
                 f"lam is {lam!r} and along is {along!r}",
-                "a number > 0 along the manifold weight, and only there",
+                "lam > 0 if along is 'manifold_weight', and otherwise omit lam",
             )
         self.along, self.lam = along, None if lam is None else as_positive("lam", lam)
 
