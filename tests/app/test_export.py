@@ -38,7 +38,7 @@ def test_what_cannot_be_exported(model, tmp_path):
     assert "no such file" in refused("export", tmp_path / "none").lower()
     rb.RankSVM().fit(FRAME[["title"]], FRAME["good"]).save(tmp_path / "rbf.rankbook")
     assert "not linear" in refused("export", tmp_path / "rbf.rankbook")
-    assert "which another argument names" in refused("export", model, "-o", model)
+    assert "and another argument names" in refused("export", model, "-o", model)
 
 
 @pytest.mark.parametrize(

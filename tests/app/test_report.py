@@ -325,7 +325,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_any_work(files):
     assert "a file that ends in .html" in refused("rank", "votes.csv", "--report", "out.pdf")
     assert "there is no folder" in refused("rank", "votes.csv", "--report", "no/out.html")
     error = refused("rank", "votes.csv", "--report", "o.html", "-o", "o.html")
-    assert "which another argument names" in error
+    assert "and another argument names" in error
     error = refused("evaluate", "none.rankbook", "*.csv", "--report", "o.html")
     assert "DATA is several files" in error
 

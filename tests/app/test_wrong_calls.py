@@ -158,7 +158,7 @@ CALLS = [
     (
         "everything on stdin",
         ["fit", "-", "--preferences", "-", "-o", "new.rankbook"],
-        "DATA and --preferences are both '-' (standard input)",
+        "DATA and --preferences are both '-' .standard input.",
     ),
     ("no such data set", ["datasets", "cancr"], "NAME is 'cancr'.*did you mean 'cancer'"),
     (
@@ -338,22 +338,22 @@ CALLS = [
     (
         "a model over its preferences",
         ["fit", "good.csv", "--qid", "none", "--preferences", "pairs.csv", "-o", "./pairs.csv"],
-        "--output is 'pairs.csv', which another argument names",
+        "--output is 'pairs.csv', and another argument names",
     ),
     (
         "scores over their items",
         ["predict", "m.rankbook", "good.csv", "-o", "good.csv"],
-        "--output is 'good.csv', which another argument names",
+        "--output is 'good.csv', and another argument names",
     ),
     (
         "data over themselves",
         ["convert", "good.csv", "good.csv", *TARGET],
-        "FILE is 'good.csv', which another argument names",
+        "FILE is 'good.csv', and another argument names",
     ),
     (
         "two outputs to one file",
         ["path", "good.csv", *TARGET, "-o", "new.csv", "--save", "new.csv"],
-        "--save is 'new.csv', which another argument names",
+        "--save is 'new.csv', and another argument names",
     ),
     (
         "no ending of a table",

@@ -624,13 +624,13 @@ def test_bad_arguments_of_plot_path(three):
         lambda: plots.plot_path(three, which=[0, 3]),
         ValueError,
         "which contains 3",
-        "numbers of preferences from 0 to 2",
+        "indices of preferences from 0 to 2",
     )
     refused(
         lambda: plots.plot_path(three, "coef", which=[-1]),
         ValueError,
         "which contains -1",
-        "numbers of items from 0 to 2",
+        "indices of items from 0 to 2",
     )
     refused(lambda: plots.plot_path(three, which=[]), ValueError, "which has shape (0,)")
     refused(lambda: plots.plot_path(three, which=[0.5]), ValueError, "which has", "float64")
