@@ -149,7 +149,7 @@ PREFERENCES = [
         "Uno's concordance of late entries",
         lambda: metrics.concordance(LATE, [1.0, 2.0], train=LATE),
         ValueError,
-        r"^train is given and y_true has patients who enter late. Pass None",
+        r"^train is given and y_true has patients who enter late. Pass train=None",
     ),
     (
         "a Brier score of late entries",

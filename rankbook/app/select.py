@@ -171,7 +171,7 @@ def refuse_gram(kernel):
     """Raise a ValueError if a kernel matrix is asked for in place of features."""
     if isinstance(kernel, str) and kernel == "precomputed":
         raise ArgumentError(
-            "kernel is 'precomputed', and the items of the data are features",
+            "kernel is 'precomputed', and the data contain features instead of kernel values",
             "'linear', 'poly' or 'rbf'",
         )
 

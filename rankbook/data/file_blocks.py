@@ -728,8 +728,8 @@ def read_blocks(
     a larger group, each block also reads the rows that precede it. Text is parsed once and copied
     to a file in the temporary folder (see :func:`tempfile.gettempdir`), from which all passes read.
     The copy takes 8 bytes for each feature of a row; for SVMlight it takes 12 bytes for each entry.
-    The file is deleted with the blocks, or when Python ends. It has no name until blocks are sent
-    to other processes; Dask workers on other machines must share the folder.
+    The file is deleted when the blocks are deleted, or when Python ends. It has no name until
+    blocks are sent to other processes; Dask workers on other machines must share the folder.
 
     Examples
     --------

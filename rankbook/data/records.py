@@ -230,8 +230,8 @@ def read_preferences(
         Arguments of :meth:`rankbook.Preferences.from_pairs`, or of the method of another form:
         names of columns, such as ``winner="chosen"``, ``weight="votes"`` or ``rank="position"``,
         and options, such as ``ties="half"`` or ``results="winner"``. By default a column has the
-        name of its argument, in upper or lower case. A column tie marks ties of pairs and matches.
-        In `pair_features`, ``"len_a-len_b"`` is the difference of two columns.
+        name of its argument, in upper or lower case. In pairs and matches, a column named tie marks
+        the ties. In `pair_features`, ``"len_a-len_b"`` is the difference of two columns.
 
     Returns
     -------

@@ -495,7 +495,7 @@ class Ranker(PairProbabilities, Shown):
         y : array-like of shape (n,), Preferences, or structured array of shape (n,)
             Scores (higher is preferred), preferences between the rows of X, or survival times with
             a boolean field that marks observed events. For survival times the result is Harrell's
-            concordance. Pair features of preferences count if the model was fitted with pair
+            concordance. The effects of pair features are included if the model was fitted with pair
             features.
         qid : array-like of shape (n,), optional
             Query ids. A model that was fitted with query ids needs them here, too, or Preferences
@@ -575,13 +575,13 @@ class Ranker(PairProbabilities, Shown):
             )
         if not given and self.fold_by != "item":
             raise ArgumentError(
-                f"fold_by is {self.fold_by!r} and scores are given, whose folds are by query, "
+                f"fold_by is {self.fold_by!r}, but folds of scores are by query, "
                 "or by item if there is one query",
                 "fold_by='item'",
             )
         if not given and groups is not None:
             raise ArgumentError(
-                "groups is given and scores are given, whose folds are by query, or by item if "
+                "groups is given with scores, but folds of scores are by query, or by item if "
                 "there is one query",
                 "preferences, such as preferences=rb.Preferences.from_scores(y, qid)",
             )

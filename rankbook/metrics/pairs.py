@@ -111,7 +111,7 @@ def disagreement(
     -----
     Grades, and full graphs made from grades, with or without item weights, cost O(n log n) time and
     O(n) memory, whatever the number of preferences. Any other graph costs O(m) for m preferences.
-    Both ways give the same value, up to rounding if there are weights.
+    Both computations give the same value, up to rounding if there are weights.
 
     Examples
     --------

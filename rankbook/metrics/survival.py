@@ -163,7 +163,7 @@ def _late_pairs(orders, train, tau):
     if train is not None:
         raise ArgumentError(
             "train is given and y_true has patients who enter late",
-            "None",
+            "train=None",
             "Uno's weights hold where all patients are observed from the start.",
         )
     (tau,) = as_vector("tau", [tau])

@@ -50,8 +50,8 @@ class Certificate(Tabled):
     box_violation : float
         Largest excess of a multiplier over its box [0, c], in units of c (0 for a box of width 0).
     complementarity_violation : float
-        Largest product of the misplaced share of a multiplier and the distance of its preference
-        from the margin, in units of the margin.
+        Largest product of two numbers of one preference: the share of its box by which its
+        multiplier is misplaced, and its distance from the margin, in units of the margin.
     gradient : float
         Norm of the gradient (for RankRLS, of half the gradient); 0 for a nondifferentiable loss.
     relative_residual : float
@@ -316,8 +316,8 @@ class Solution(Tabled, SetOnce):
     lam : float
     coef : ndarray of shape problem.coef_shape, optional
         Coefficients beta (n,), by default P' dual / lam; for the L1 penalty, and with signs, the
-        weights w (d,). If only differences of f count, the mean of the coefficients
-        is subtracted, as in ``problem.primal`` and ``problem.predict``; solvers return
+        weights w (d,). If the objective depends only on differences of f, the mean of the
+        coefficients is subtracted, as in ``problem.primal`` and ``problem.predict``; solvers return
         coefficients of mean 0.
     dual : ndarray of shape problem.dual_shape or SmoothedDual, optional
         Multipliers alpha, or a rule for them, or None.

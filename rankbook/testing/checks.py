@@ -439,7 +439,7 @@ def check_layout(subject: Subject) -> None:
             if "solve" in subject.declared.provides and subject.follows(problem):
                 subject.path_below(problem, lam)
     if not subject.cases_seen:
-        raise CheckSkipped("it takes no problem that borrows its items")
+        raise CheckSkipped("it does not accept problems without a copy of their items")
 
 
 def check_copies(subject: Subject) -> None:

@@ -264,7 +264,7 @@ class TestKernels:
         [
             (
                 dict(kernel="precomputed"),
-                "kernel is 'precomputed', and the items of the data are features. ",
+                "kernel is 'precomputed', and the data contain features instead of kernel values. ",
             ),
             (dict(kernel="pol"), "did you mean 'poly'"),
             (

@@ -41,7 +41,8 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         ([*SELECT, "--kernel", "precompute"], "--kernel is 'precompute'. Pass one of: linear"),
         (
             [*FIT, "--kernel", "precomputed"],
-            "--kernel is 'precomputed', and the items of the data are features. Pass 'linear',",
+            "--kernel is 'precomputed', and the data contain features instead of kernel values. "
+            "Pass 'linear',",
         ),
         (
             ["rank", "orders.csv", "--form", "orders", "--column", "item=first,second,third"]
