@@ -21,7 +21,6 @@ OLD = {
     "book/which.csv": "its budgets are seconds of an idle machine",
     "guides/click_rules.csv": "takes 15 minutes on an idle machine",
     "guides/clicks.csv": "takes 20 minutes on an idle machine",
-    "guides/paths.csv": IDLE,
     "papers/ralaivola2009_rivals.csv": "takes ten minutes on an idle machine",
     "papers/ralaivola2009_subspaces.csv": "takes ten minutes on an idle machine",
     "papers/tsivtsivadze_basis.csv": IDLE,
