@@ -27,6 +27,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import rankbook as rb
+from rankbook.base.limits import OutOfMemory
 from rankbook.registry.choice import CALLS, bytes_of, choose_solver, work_of
 from rankbook.registry.plugins import get_solver, installed_records
 from rankbook.registry.solver import HOME, Solver, solver_fit
@@ -218,7 +219,10 @@ def forked(function):
 
 
 def solved(make, lam, solver, limit):
-    """Seconds and relative gap of a solution, the fastest of three if it is short."""
+    """Seconds and relative gap of a solution, the fastest of three if it is short.
+
+    None if the solver refuses because its memory would not suffice; it is then among the stopped.
+    """
     found = []
     while len(found) < 3 and sum(seconds for seconds, _ in found) < SHORT:
         problem = make()
@@ -228,7 +232,10 @@ def solved(make, lam, solver, limit):
             path = rb.solve_path(problem, lam, "path")
             gap = path.certificate(path.domain[0]).relative_gap
         else:
-            gap = rb.solve(problem, lam, solver).certificate.relative_gap
+            try:
+                gap = rb.solve(problem, lam, solver).certificate.relative_gap
+            except OutOfMemory:
+                return None
         found.append((process_time() - start, float(gap)))
         signal.setitimer(signal.ITIMER_PROF, 0)
     return min(found)
