@@ -298,12 +298,15 @@ def powers_of_path(work):
     return [1.0, *logs, work.decades, work.decades**2]
 
 
-SLOWER = 0.4  # power of ten by which a power of ten of lam multiplies the sweeps of "ascent"
+SLOWER = 0.5  # power of ten by which a power of ten of lam multiplies the sweeps of "ascent"
+APART = 0.25  # powers of ten of lam for a power of ten of directions for each item of a query
 
 
 def of_ascent(work):
     """What the time of ascent over groups depends on: the tiles, and sweeps over them."""
-    n, sweeps = work.items, 10.0 ** (SLOWER * work.decades)
+    n = work.items
+    directions = max(1.0, min(n, work.rank) / work.block)
+    sweeps = 10.0 ** (SLOWER * max(0.0, work.decades - APART * np.log10(directions)))
     return [1.0, n, n**2, n**2 * sweeps, work.preferences * work.block * sweeps**0.5]
 
 
@@ -323,62 +326,62 @@ POWERS = {"coordinate": powers_of_coordinate, "path": powers_of_path}
 # %% ../../nbs/registry/choice.ipynb #ch018
 RATES = {  # seconds of each term, on the machine that costs.csv was measured on
     "interior": (
-        0.0197,
-        2.02e-06,
-        3e-06,
-        6.93e-12,
+        0.0243,
+        3.93e-06,
+        3.43e-06,
+        1.09e-12,
         1.53e-07,
-        1.08e-09,
-        8.65e-10,
-        4.71e-12,
-        5.44e-08,
-        1.04e-07,
+        8.63e-10,
+        5.55e-10,
+        1.94e-11,
+        6.05e-08,
+        1.02e-07,
     ),
     "newton": (
-        0.0432,
-        0.00295,
-        2.04e-08,
-        3.35e-07,
-        9.4e-08,
-        0.00077,
-        1.52e-08,
-        3.08e-09,
-        7.28e-11,
-        8.24e-07,
-        8.49e-08,
-        3.04e-10,
+        0.045,
+        0.0041,
+        2.8e-08,
+        5.14e-07,
+        5.32e-08,
+        0.000776,
+        7.41e-09,
+        3.15e-09,
+        6.29e-11,
+        8.83e-07,
+        1.14e-07,
+        3.89e-10,
     ),
     "newton, squared": (
-        0.0444,
-        3.93e-08,
-        8.88e-08,
-        2.43e-08,
-        1.29e-09,
-        1.1e-07,
-        5.27e-11,
-        2.23e-08,
+        0.0466,
+        4.55e-08,
+        3.88e-08,
+        2.46e-08,
+        1.04e-09,
+        1.34e-07,
+        8.56e-11,
+        4.52e-08,
     ),
-    "whole path": (0.0944, 7.71e-07, 1.2e-11, 1.53e-09, 4.05e-07),
-    "tiled": (0.0481, 0.000113, 2.67e-09, 0.0197, 5.06e-08),
-    "tiled, squared": (0.0481, 8.9e-05, 0, 0.00653, 3.88e-09),
-    "ascent": (0.0725, 5.89e-05, 4.74e-09, 3.76e-09, 3.8e-10),
-    "ascent, squared": (0.063, 5.91e-05, 1.44e-08, 7.91e-10, 2.75e-09),
+    "whole path": (0.117, 8.38e-07, 2.17e-11, 1.22e-09, 3.08e-07),
+    "tiled": (0.0608, 0.000124, 7.04e-09, 0.02, 3.39e-08),
+    "tiled, squared": (0.0608, 6.75e-05, 1.51e-08, 0.00655, 4.27e-09),
+    "ascent": (0.0673, 7.39e-05, 2e-09, 9.11e-10, 1.67e-10),
+    "ascent, squared": (0.0573, 9.92e-05, 5.1e-09, 2.07e-10, 1.33e-09),
     "coordinate": (
-        0.0453,
-        -12.8,
-        0.498,
-        -0.171,
-        0.243,
-        0.221,
-        0.36,
-        0.0586,
-        -0.0414,
-        0.451,
-        0.183,
-        -0.226,
-        -1.26,
+        0.0439,
+        -12.9,
+        0.49,
+        -0.105,
+        0.186,
+        0.216,
+        0.377,
+        0.0535,
+        -0.0345,
+        0.464,
+        0.146,
+        -0.208,
+        -1.23,
     ),
-    "path": (0.0537, -11.6, 0.52, 0.245, 0.678, -0.262, 0.727, -0.0549),
+    "path": (0.0706, -11.1, 0.496, 0.26, 0.65, -0.282, 0.658, -0.0462),
 }
 
 
@@ -437,21 +440,21 @@ def seconds_of(solver: str, work: Work) -> float:
 # %% ../../nbs/registry/choice.ipynb #ch023
 MEASURED = "hinge", "squared"  # losses for which the solvers were timed
 SMOOTH = {  # seconds of one solution with another loss
-    "visited": 5.5e-08,  # for each preference of the logistic loss, unless queries are large
-    "interpolated": 8.15e-07,  # for each item of large queries and the logistic loss
-    "ranked": 3.03e-07,  # the same, for each of the n log k steps that sort items of k levels
-    "listed": 1.01e-06,  # for each preference of a list, or of a loss of your own
-    "sorted": 2.44e-08,  # for each of the n log n steps that sort the items of Plackett-Luce
-    "entry": 3.96e-08,  # for each stored entry of linear items
-    "cube": 2.24e-10,  # for each of the n^3 operations that factor a kernel matrix
-    "square": 7.56e-08,  # for each of the n^2 entries of a matrix that is multiplied
+    "visited": 5.3e-08,  # for each preference of the logistic loss, unless queries are large
+    "interpolated": 6.58e-07,  # for each item of large queries and the logistic loss
+    "ranked": 2.85e-07,  # the same, for each of the n log k steps that sort items of k levels
+    "listed": 8.06e-07,  # for each preference of a list, or of a loss of your own
+    "sorted": 3.76e-08,  # for each of the n log n steps that sort the items of Plackett-Luce
+    "entry": 1.81e-08,  # for each stored entry of linear items
+    "cube": 1.9e-10,  # for each of the n^3 operations that factor a kernel matrix
+    "square": 6.92e-08,  # for each of the n^2 entries of a matrix that is multiplied
 }
 SOLVES = {  # solutions from scratch that take as long as a power of ten of a path
-    "interior": 11.2,
-    "ascent": 3.7,
-    "newton": 6.6,
-    "newton, kernel": 32.5,
-    "smooth": 5.43,
+    "interior": 9.36,
+    "ascent": 3.78,
+    "newton": 5.63,
+    "newton, kernel": 21,
+    "smooth": 6.33,
 }
 CUBES = 1e9  # n^3 + FEW m: one solution of fewer takes less than a minute, except by "path" or "qp"
 OTHER_TERMS = {  # what the seconds of one solution or a path depend on
@@ -468,17 +471,17 @@ OTHER_TERMS = {  # what the seconds of one solution or a path depend on
     "qp": lambda n, m, d: [m, n * min(n, d) ** 2],
 }
 OTHERS = {  # seconds of each of these terms
-    "simplex": (4.79e-07,),
-    "simplex, path": (2.69e-08,),
-    "homotopy": (1.9e-05,),
-    "homotopy, path": (2.05e-05,),
-    "homotopy, rls": (0.000783, 5.65e-09),
-    "rls": (8.95e-11, 3.84e-08, 1.2e-11),
-    "rls, path": (1.48e-10, 1.77e-08, 2.75e-10),
-    "sparse-rls": (9.21e-09, 3.28e-11),
-    "sparse-rls, path": (2.32e-08, 5.28e-11),
-    "kronecker": (4.87e-08, 1.32e-10),
-    "qp": (3.06e-05, 1.63e-09),
+    "simplex": (4.45e-07,),
+    "simplex, path": (2.46e-08,),
+    "homotopy": (1.47e-05,),
+    "homotopy, path": (1.65e-05,),
+    "homotopy, rls": (0.000677, 4.74e-09),
+    "rls": (8.98e-11, 3.53e-08, 1.35e-11),
+    "rls, path": (1.47e-10, 4.14e-08, 2.45e-10),
+    "sparse-rls": (9.58e-09, 2.71e-11),
+    "sparse-rls, path": (1.66e-08, 6.3e-11),
+    "kronecker": (4.08e-08, 1.35e-10),
+    "qp": (3.01e-05, 1.6e-09),
 }
 
 
