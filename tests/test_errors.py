@@ -734,7 +734,7 @@ PREFERENCES = [
         "fold_by of RankRLSCV with scores",
         lambda: rb.RankRLSCV(fold_by="pair").fit(X, Y),
         ValueError,
-        "^fold_by is 'pair' and scores are given, .* Pass fold_by='item'",
+        "^fold_by is 'pair', but folds of scores .* Pass fold_by='item'",
     ),
     (
         "preferences of names that X has not",
@@ -771,7 +771,7 @@ PREFERENCES = [
         "fold_by with scores",
         lambda: rb.RankSVMCV(fold_by="pair").fit(X, Y),
         ValueError,
-        r"^fold_by is 'pair' and scores are given, .* Pass",
+        r"^fold_by is 'pair', but folds of scores .* Pass",
     ),
     (
         "clicks no table",

@@ -119,7 +119,10 @@ def test_times_are_no_categories(table):
 def test_what_has_nothing_to_encode():
     for more, said in (
         (["cancer", "--encode"], "--encode is given. Omit --encode for the built-in data"),
-        (["a.csv", "b.csv", "--impute", "--target", "y"], "--impute is given, and DATA is several"),
+        (
+            ["a.csv", "b.csv", "--impute", "--target", "y"],
+            "--impute is given, and DATA names several",
+        ),
     ):
         for name in ("a.csv", "b.csv"):
             pd.DataFrame(dict(x=[1, 2], y=[0, 1])).to_csv(name, index=False)
@@ -180,7 +183,7 @@ def test_several_files_are_coded_as_one(table):
 def test_parts_of_an_encoding_fit_together(wrong):
     good = dict(columns=("a", "b"), categories=dict(a=["u", "v"]), fill=dict(a="u", b=1.0))
     assert Encoding(**good).names == ("b", "a=u", "a=v")
-    with pytest.raises(ValueError, match="columns do not fit"):
+    with pytest.raises(ValueError, match="do not belong together"):
         Encoding(**good | wrong)
 
 

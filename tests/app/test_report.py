@@ -327,7 +327,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_any_work(files):
     error = refused("rank", "votes.csv", "--report", "o.html", "-o", "o.html")
     assert "and another argument names" in error
     error = refused("evaluate", "none.rankbook", "*.csv", "--report", "o.html")
-    assert "DATA is several files" in error
+    assert "DATA names several files" in error
 
 
 # In a browser

@@ -231,7 +231,7 @@ class TestPrepare:
                 Dataset(np.ones((9, 1)), np.ones(9)),
                 r"data \(9 items\) has no preference: all y are equal\.",
             ),
-            (Dataset([[1.0]], [1]), r"data \(1 items\) has no preference"),
+            (Dataset([[1.0]], [1]), r"data \(1 item\) has no preference"),
             (
                 Dataset(np.ones((6, 1)), [0, 0, 1, 1, 2, 2], qid=[0, 0, 1, 1, 2, 2]),
                 "data .* all y are equal in every query",

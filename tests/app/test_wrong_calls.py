@@ -248,7 +248,7 @@ CALLS = [
     (
         "one query to split",
         ["select", "one.csv", *TARGET],
-        "data has 1 queries to split into 3 parts. Pass at least 3, one for each part",
+        "data has 1 query to split into 3 parts. Pass at least 3, one for each part",
     ),
     *(
         (f"equal grades for {command[0]}", [*command, *TARGET], said)

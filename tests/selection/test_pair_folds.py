@@ -140,10 +140,10 @@ def test_what_is_refused_leaves_nothing_behind(graph):
         with pytest.raises(ValueError, match=said):
             model.fit(X, preferences=prefs, **more)
         assert not [name for name in vars(model) if name.endswith("_")]
-    with pytest.raises(ValueError, match="fold_by is 'pair' and scores are given"):
+    with pytest.raises(ValueError, match="fold_by is 'pair', but folds of scores"):
         rb.RankSVMCV(fold_by="pair").fit(X, group)
     for model in (rb.RankSVMCV(), rb.RankRLSCV()):
-        with pytest.raises(ValueError, match="groups is given and scores are given"):
+        with pytest.raises(ValueError, match="groups is given with scores"):
             model.fit(X, group, groups=group)
 
 
