@@ -84,15 +84,13 @@ def test_the_site_is_small(site, chapters):
 
 
 def test_a_chapter_can_be_downloaded_and_opened_elsewhere(site):
-    page = (site / "problems" / "certificate.html").read_text(encoding="utf-8")
-    links = read(site / "problems" / "certificate.html").links
-    assert any(link.endswith("_sources/problems/certificate.ipynb") for link in links)
+    page = (site / "book" / "certificates.html").read_text(encoding="utf-8")
+    links = read(site / "book" / "certificates.html").links
+    assert any(link.endswith("_sources/book/certificates.ipynb") for link in links)
     assert any(
-        "mybinder.org" in link and link.endswith("nbs/problems/certificate.ipynb") for link in links
+        "mybinder.org" in link and link.endswith("nbs/book/certificates.ipynb") for link in links
     )
-    assert any(
-        "colab" in link and link.endswith("nbs/problems/certificate.ipynb") for link in links
-    )
+    assert any("colab" in link and link.endswith("nbs/book/certificates.ipynb") for link in links)
     assert "#|" not in re.sub(r"<[^>]*>", "", page), "a directive of nbdev is shown"
 
 
