@@ -718,6 +718,10 @@ class CountedPairs(CountedLoss):
         whole[:, self.order] = out
         return whole.T
 
+    def precise(self, bands):
+        """Bands at the same scores whose cells are as narrow as those of the gradient."""
+        return (QuerySums(self.pair, *bands[0].layout, bands[0].starts),)
+
     def excess(self, scores, e):
         """Bound the loss minus its tangent if each score moves by up to e."""
         total = float(self.better @ self._others(self.worse, self.better)[0])

@@ -150,6 +150,10 @@ class TargetLoss:
         """
         return np.inf
 
+    def precise(self, bands):
+        """Bands whose curvature has rounding errors only; others may suffice for Newton steps."""
+        return bands
+
     def curvature_columns(self, bands, V):
         """Multiply the second derivative of the loss by the columns of V (n, k)."""
         found = np.empty_like(V)
@@ -621,6 +625,10 @@ class SummedLoss(TargetLoss):
     def rise(self, scores, t, moved):
         """Bound how far the conjugate exceeds its tangent; parts of one kind have one rule."""
         return self.parts[0].rise(scores, t, moved) if self.parts else 0.0
+
+    def precise(self, bands):
+        """Bands of the parts whose curvature has rounding errors only."""
+        return tuple(part.precise(band) for part, band in zip(self.parts, bands))
 
 
 # %% ../../nbs/preferences/sums.ipynb #c016

@@ -101,7 +101,8 @@ def rounding(problem, f, sums):
 
 def moved_gradient(problem, f, sums, A):
     """The point g' (n,) of equation (1), and V, which may be infinite. O(n k^2)."""
-    summed, g, bands = problem.summed, sums.score_gradient, sums.bands
+    summed, g = problem.summed, sums.score_gradient
+    bands = summed.precise(sums.bands)
     for last in (False, True):
         C, H, unit = curved(summed, bands, A)
         v = newton_step(H, unit, A.T @ g)
@@ -109,9 +110,10 @@ def moved_gradient(problem, f, sums, A):
         if last:
             break
         reach = 2 * float(np.ptp(t))
-        bands = problem.loss.inner_bands(problem, f, sums.bands, reach)
-        if bands is sums.bands:
+        inner = problem.loss.inner_bands(problem, f, bands, reach)
+        if inner is bands:
             break
+        bands = inner
     return g - moved, problem.loss.rise(problem, f, t, moved, reach)
 
 

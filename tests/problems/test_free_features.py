@@ -356,3 +356,27 @@ def test_only_losses_without_minimum_are_refused(seeds):
         else:
             free_fit(problem)
     assert refused > len(seeds) / 4 and separable > len(seeds) / 8
+
+
+def test_a_large_query_moves_by_its_exact_hessian():
+    """Newton steps may use a Hessian with errors of 1e-7, but bounds of dual points may not."""
+    n = 2100  # more than CROSSOVER pairs
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(n, 2)) * [1.0, 3.0]
+    y = A @ [1.0, -0.5] + rng.normal(size=n)
+    items, prefs = np.column_stack([A, rng.normal(size=n)]), rb.Preferences.from_scores(y)
+    net = ElasticNet(1.0, [0.0, 0.0, 1.0])
+    problem = rb.RankSVMProblem(items, prefs, kernel="linear", loss="logistic", penalty=net)
+    w = free_fit(problem)[1] + [0.02, -0.01]
+    f = A @ w
+    sums = problem.summed.evaluate(f, None)
+    point, rise = orthogonal_gradient(problem, f, sums, A, w, np.arange(2))
+    order = np.argsort(y)
+    better, worse = (order[each] for each in np.tril_indices(n, -1))
+    rows, p = A[better] - A[worse], 1 / (1 + np.exp(f[better] - f[worse]))
+    bent = p * (1 - p)
+    t = rows @ np.linalg.solve((rows * bent[:, None]).T @ rows, rows.T @ p)
+    moved = p - bent * t
+    exact = np.bincount(better, moved, n) - np.bincount(worse, moved, n)
+    assert rise == pytest.approx(bent @ t**2, rel=1e-10)
+    assert np.abs(point - exact).max() <= 1e-10 * np.abs(exact).max()
