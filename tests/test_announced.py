@@ -15,14 +15,14 @@ from rankbook.registry import choice
 rng = np.random.default_rng(0)
 N = 40_000
 X, SCORES, GRADES = rng.normal(size=(N, 10)), rng.normal(size=N), np.arange(N) % 3
-ROWS = X[:12_000]
+ROWS = X[:12_500]
 CONTINUOUS, GRADED = (rb.Preferences.from_scores(y) for y in (SCORES, GRADES))
 BINARY, QUERIES = np.arange(N) % 2, np.arange(N) // 4
-LABELS = np.where(np.arange(12_000) % 9, np.nan, np.arange(12_000) % 2)
+LABELS = np.where(np.arange(12_500) % 9, np.nan, np.arange(12_500) % 2)
 MANY = np.resize(LABELS, N)
 HOME = rng.integers(0, 6000, 60_000)
 SEASON = rb.Preferences(HOME, (HOME + rng.integers(1, 6000, 60_000)) % 6000, n_items=6000)
-SOME = rb.Preferences.from_scores(GRADES[:12_000])
+SOME = rb.Preferences.from_scores(GRADES[:12_500])
 TIMES = rb.Preferences.from_survival(np.arange(1.0, N + 1), event=np.ones(N, dtype=bool))
 
 
@@ -67,17 +67,17 @@ LONG = {
     "own loss, sparse": lambda: linear(loss=Softplus()).fit(csr_array(X), SCORES),
     "own loss, signs": lambda: linear(loss=Softplus(), signs=np.ones(10)).fit(X, SCORES),
     "logistic, kernel": lambda: rb.RankSVM(loss="logistic", lam=1.0).fit(X, SCORES),
-    "own loss, folds": lambda: rb.RankSVMCV(**own, cv=3).fit(ROWS, SCORES[:12_000]),
-    "own loss": lambda: linear(loss=Softplus(), lam=1.0).fit(ROWS, SCORES[:12_000]),
+    "own loss, folds": lambda: rb.RankSVMCV(**own, cv=3).fit(ROWS, SCORES[:12_500]),
+    "own loss": lambda: linear(loss=Softplus(), lam=1.0).fit(ROWS, SCORES[:12_500]),
     "plackett-luce, kernel": lambda: rb.RankSVM(loss="plackett-luce", lam=1.0).fit(X, SCORES),
-    "path": lambda: rb.RankSVM(lam=1.0, solver="path").fit(ROWS, GRADES[:12_000]),
+    "path": lambda: rb.RankSVM(lam=1.0, solver="path").fit(ROWS, GRADES[:12_500]),
     "qp": lambda: rb.RankSVM(lam=1.0, solver="qp").fit(ROWS[:3000], GRADES[:3000]),
     "exact path": lambda: rb.solve_path(problem(SOME), solver="path"),
     "epsilon": lambda: rb.solve_path(problem(SOME), solver="epsilon"),
     "any path": lambda: rb.solve_path(problem(SOME)),
-    "folds": lambda: rb.RankSVMCV(cv=3).fit(ROWS, GRADES[:12_000]),
+    "folds": lambda: rb.RankSVMCV(cv=3).fit(ROWS, GRADES[:12_500]),
     "rls": lambda: rb.RankRLS().fit(X, GRADES),
-    "rls, folds": lambda: rb.RankRLSCV().fit(ROWS, GRADES[:12_000]),
+    "rls, folds": lambda: rb.RankRLSCV().fit(ROWS, GRADES[:12_500]),
     "labels": lambda: rb.LabelRanker().fit(ROWS, ROWS[:, :4]),
     "labels, folds": lambda: rb.LabelRankerCV().fit(ROWS, ROWS[:, :4]),
     "l1": lambda: linear(penalty="l1", lam=1.0).fit(X, GRADES),
@@ -109,7 +109,7 @@ LONG = {
     ),
     "rls, basis": lambda: rb.RankRLS(basis=6000).fit(X, SCORES),
     "rls, basis by pivots": lambda: rb.RankRLS(basis=6000, basis_method="rpcholesky").fit(
-        ROWS, SCORES[:12_000]
+        ROWS, SCORES[:12_500]
     ),
     "rls, items as basis": lambda: rb.RankRLS(basis=ROWS[:6000]).fit(X, SCORES),
     "rls, basis, folds": lambda: rb.RankRLSCV(basis=6000).fit(X, SCORES),

@@ -278,7 +278,7 @@ def test_bad_draws_and_limits(stream):
         OnlineRankSVM(draws=-1).partial_fit(X, y)
     with pytest.raises(ValueError, match="max_updates is 0"):
         OnlineRankSVM(max_updates=0).fit(X, y)
-    for scale, what in ((1e200, "sample_weight has 1e.200"), (1e10, "sample_weight asks for")):
+    for scale, what in ((1e200, "sample_weight has 1e.200"), (1e10, "sample_weight requires")):
         with pytest.raises(ValueError, match=what):
             OnlineRankSVM().partial_fit(X, y, sample_weight=np.full(600, scale))
 

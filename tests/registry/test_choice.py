@@ -168,7 +168,8 @@ def test_the_quickest_is_first_and_chosen():
     for one in (problem(), problem(kernel="linear"), problem(loss="squared")):
         found = compare_solvers(one)
         assert [p.seconds for p in found] == sorted(p.seconds for p in found)
-        assert choose_solver(one).name == found[0].solver
+        few = [p.solver for p in found if p.solver not in choice.MANY]  # which save too little here
+        assert choose_solver(one).name == few[0]
         assert {p.solver for p in found} == set(SOLVERS)
         assert "seconds" in repr(found) and found[0].solver in found._repr_html_()
         assert all(p.is_possible != bool(p.obstacle) for p in found)
@@ -357,7 +358,7 @@ def test_every_route_says_beforehand_what_it_will_take(fit, words):
 def test_what_would_take_a_month_is_refused_unless_a_solver_is_named(monkeypatch):
     monkeypatch.setattr(choice, "available_memory", lambda: 23 * 2**30)
     monkeypatch.setattr(choice, "LONGEST", 24 * 3600.0)
-    large = problem(1_000_000, queries=250_000, d=2)
+    large = problem(1_200_000, queries=300_000, d=2)
     words = (
         "predicted to need [0-9,]+ (days|hours), more than 1 days. "
         "Use approximate_kernel=.auto., kernel"

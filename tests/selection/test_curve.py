@@ -850,7 +850,7 @@ def test_metrics_that_make_no_sense():
         (np.ones(10), dict(metric="auc"), ValueError, "no query with two"),
         (np.zeros(10), dict(metric="ndcg"), ValueError, "no query with a grade above 0"),
         (-np.ones(10), dict(metric="ndcg"), ValueError, "prefs_val has -1"),
-        (np.full(10, 2000.0), dict(metric="ndcg"), ValueError, "prefs_val has 2000"),
+        (np.full(10, 2000.0), dict(metric="ndcg"), ValueError, "prefs_val has the grade 2000"),
         (v, dict(metric="auc", qid=v[1:]), ValueError, "qid"),
         (np.ones(10), dict(metric="error"), ValueError, "1 different value. Pass two"),
         (np.arange(10), dict(metric="error"), ValueError, "10 different values. Pass two"),
