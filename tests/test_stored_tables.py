@@ -26,9 +26,7 @@ OLD = {
     "papers/tsivtsivadze_basis.csv": IDLE,
     "papers/tsivtsivadze_costs.csv": IDLE,
     "papers/tsivtsivadze_trials.csv": IDLE,
-    "registry/costs.csv": IDLE,
     "guides/leaves.csv": "is of this version, but does not state its command",
-    "registry/other_costs.csv": "is of this version, but does not state its command",
     "solvers/newton/speed.csv": IDLE,
 }
 # What the head of a table states; other packages stand beside these.
