@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import brentq
 
 from ..base.errors import ArgumentError
 from ..base.ownership import as_read_only, own
@@ -21,6 +22,8 @@ from .exact import SolutionPath, in_domain
 from .files import demand, finite, save_path
 
 LAM_MIN_RATIO = 1e-4  # default end of a path, as a share of its first lambda
+ENDS = 1e-12  # relative accuracy of the end of an answer's range
+LONGEST = 60.0  # logarithm of the largest ratio of both ends
 
 
 # %% ../../nbs/paths/ranges.ipynb #rg007
@@ -66,31 +69,20 @@ class RangeAnswer:
 
 
 def lowest_lam(answer, problem, eps):
-    """The smallest lambda at which an answer has a relative gap of at most eps.
+    """The smallest lambda at which an answer has a relative gap of at most eps, up to ENDS.
 
-    The gap at the answer's own lambda must be at most eps. About ten evaluations of the gap, by
-    false position with the Illinois rule.
+    The gap at the answer's own lambda must be at most eps. About ten evaluations of the gap.
     """
-    excess = lambda x: answer.relative_gap(problem, np.exp(x)) / eps - 1
-    high = start = float(np.log(answer.lam))
-    above, step, side = excess(start), float(np.sqrt(eps)) / 4, 0
-    while (below := excess(low := start - min(step, 60.0))) <= 0:
-        high, above = low, below
-        if step >= 60:
-            return float(np.exp(high))
-        step *= 2
-    for count in range(100):
-        if high - low <= 1e-14 * max(1.0, abs(start)) or above > 0:
-            break
-        is_half = count % 4 == 3 or not np.isfinite(below)
-        x = (low + high) / 2 if is_half else high - above / (above - below) * (high - low)
-        value = excess(x)
-        if value > 0:
-            low, below, above, side = x, value, above / (2 if side < 0 else 1), -1
-            continue
-        high, above, below, side = x, value, below / (2 if side > 0 else 1), 1
-        if value >= -1e-9:
-            break
+    excess = lambda x: min(answer.relative_gap(problem, np.exp(x)) / eps - 1, 1e9)
+    high, step = float(np.log(answer.lam)), float(np.sqrt(eps)) / 4
+    lowest = high - LONGEST
+    while excess(low := max(high - step, lowest)) <= 0:
+        if low == lowest:
+            return float(np.exp(low))
+        high, step = low, 2 * step
+    if excess(high) < 0:  # rounding errors may reach eps at once
+        root = brentq(excess, low, high, xtol=ENDS / 4)
+        high = next(x for x in (root, root + ENDS / 2, high) if excess(x) <= 0)
     return float(np.exp(high))
 
 
