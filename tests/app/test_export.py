@@ -54,7 +54,7 @@ def test_what_cannot_be_exported(model, tmp_path):
 def test_an_ending_of_another_format_is_refused(model, tmp_path, format, name, accepted):
     (tmp_path / name).write_text("kept")
     said = refused("export", model, "--format", format, "-o", tmp_path / name)
-    assert f"beside --format {format}. Pass a file that ends in {accepted}." in said
+    assert f"and --format is {format}. Pass a file that ends in {accepted}." in said
     assert (tmp_path / name).read_text() == "kept"
 
 

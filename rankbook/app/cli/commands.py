@@ -247,7 +247,7 @@ def export(
     if not is_text or str(output) != "-":
         check_place("--output", output, file)
         if output.suffix.lower() != (ending := ".json" if is_text else ".onnx"):
-            said = f"--output is {str(output)!r} beside --format {format}"
+            said = f"--output is {str(output)!r} and --format is {format}"
             raise ArgumentError(said, f"a file that ends in {ending}")
     if not is_text:
         import_extra("onnx", "onnx", "--format onnx")
