@@ -40,7 +40,7 @@ from .sections import FEW, RULES, Choice, among, choice_of, percent, short
 from .select import ModelSelection
 
 MOST_MORE = 100  # times as many data, above which more data are no advice
-CHANCE = "a random order has 50\u00a0%"
+CHANCE = "a random order has 50%"
 
 
 class Report:
@@ -268,7 +268,7 @@ def data_rows(evidence):
 
 def interval_words(low, high):
     """Describe an interval of shares, if there is one."""
-    return f"95\u00a0% interval {percent(low)} to {percent(high)}; " if np.isfinite(low) else ""
+    return f"95% interval {percent(low)} to {percent(high)}; " if np.isfinite(low) else ""
 
 
 def more_data(p, level=LEVEL):
@@ -294,7 +294,7 @@ def answer_of_one(model, evidence, name, choice, about):
             steps.append(f"{said}; its values on these are too good.")
         elif low <= 0.5:
             steps.append(
-                "The interval reaches 50\u00a0% or less, so these data do not show that the model "
+                "The interval reaches 50% or less, so these data do not show that the model "
                 "is better than chance. Try more data, other features or another kernel."
             )
         elif high - low > 0.1:
@@ -318,7 +318,7 @@ def answer_of_several(models, evidence, best, means, rows, said, about):
     near = max(rows, key=lambda row: row["p"])
     unsure = [row["name"] for row in rows if not (row["p"] < 0.05 and row["difference"] > 0)]
     about_near = (
-        f"{best} minus {near['name']}: {near['difference']:+.4f}, 95\u00a0% interval "
+        f"{best} minus {near['name']}: {near['difference']:+.4f}, 95% interval "
         f"{near['low']:+.4f} to {near['high']:+.4f}, p = {near['p']:.2g}."
     )
     top = [f"{best} is {'ahead' if unsure else 'best'}", more]
@@ -428,7 +428,7 @@ def answer_of_board(board):
         sure = ["Unknown", "The ranks have no intervals."]
         return top, sure, ["Add --intervals, or intervals=True, to see how sure the ranks are."]
     others = [each for each in items.loc[items["rank_low"] == 1, "item"] if each != first]
-    level = f"{100 * board.settings_['level']:g}\u00a0%"
+    level = f"{100 * board.settings_['level']:g}%"
     sure = ["No other item may be first"]
     if others:
         sure = [f"Not sure: {among(others)} may be first, too"]

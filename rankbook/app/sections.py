@@ -51,8 +51,8 @@ RULES = dict(
 def percent(x):
     """Format a share as a percentage."""
     if 0.9995 <= x < 1:
-        return "over 99.9\u00a0%"
-    return f"{100 * x:.1f}\u00a0%"
+        return "over 99.9%"
+    return f"{100 * x:.1f}%"
 
 
 def short(x):

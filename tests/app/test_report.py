@@ -163,7 +163,7 @@ def test_survival_times_have_a_concordance():
     y = np.array(list(zip(rng.random(90) < 0.7, times)), dtype=[("event", bool), ("time", float)])
     model = rb.RankSVM(kernel="rbf").fit(X[:50], y[:50])
     text = read(rb.report(model, X[50:90], y[50:90])).text
-    shown = float(re.search(r"([\d.]+)\s% concordance", text)[1])
+    shown = float(re.search(r"([\d.]+)% concordance", text)[1])
     assert shown == pytest.approx(100 * model.score(X[50:90], y[50:90]), abs=0.06)
     assert "observed, others censored" in text and "training row" in text
     one = rb.metrics.concordance_interval(survival_target(y[50:90]), model.predict(X[50:90]))
@@ -193,7 +193,7 @@ def test_models_of_survival_are_compared_by_their_concordances(late):
     assert row["p"] == one.p_value and row["value"] == pytest.approx(one.value_b)
     assert evidence.error("a") == rb.metrics.concordance_interval(target, a).standard_error
     text = read(rb.report(dict(a=a, b=b), X[:90], y)).text
-    assert f"{one.difference:+.4f}, 95 % interval {one.low:+.4f}" in text.replace("\u00a0", " ")
+    assert f"{one.difference:+.4f}, 95% interval {one.low:+.4f}" in text
     assert f"Intervals treat {'rows' if late else 'patients'} as independent (90 of them)" in text
     assert "events" in text
 

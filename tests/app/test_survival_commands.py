@@ -755,8 +755,8 @@ def test_a_report_has_the_numbers_of_the_terminal(late, clusters):
     value, (low, high) = found["metrics"]["concordance"], found["concordance_interval"]
     assert f"concordance       {value:.6f}, 95% interval {low:.4f} to {high:.4f}" in said
     assert f"concordance {value:.3f} {low:.3f} to {high:.3f} Intervals treat" in text
-    shares = [f"{100 * share:.1f} %" for share in (value, low, high)]
-    assert "{} concordance 95 % interval {} to {};".format(*shares) in text
+    shares = [f"{100 * share:.1f}%" for share in (value, low, high)]
+    assert "{} concordance 95% interval {} to {};".format(*shares) in text
     tables = said.replace("\n\n", "\n").split("\n")[2:]
     assert len(tables) == 1 + 4 + 1 + 1 + 4 + 1  # titles, tables, a test and the last line break
     for line in tables:  # an undefined interval is blank on a page
