@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..base.errors import ArgumentError
 from ..base.ownership import as_read_only, own
@@ -73,6 +72,8 @@ def lowest_lam(answer, problem, eps):
 
     The gap at the answer's own lambda must be at most eps. About ten evaluations of the gap.
     """
+    from scipy.optimize import brentq
+
     excess = lambda x: min(answer.relative_gap(problem, np.exp(x)) / eps - 1, 1e9)
     high, step = float(np.log(answer.lam)), float(np.sqrt(eps)) / 4
     lowest = high - LONGEST
