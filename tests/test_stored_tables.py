@@ -18,7 +18,6 @@ OLD = {
     "book/billion_items.csv": IDLE,
     "book/billion_preferences.csv": IDLE,
     "book/coverage.csv": "takes an hour",
-    "book/which.csv": "its budgets are seconds of an idle machine",
     "guides/click_rules.csv": "takes 15 minutes on an idle machine",
     "guides/clicks.csv": "takes 20 minutes on an idle machine",
     "papers/ralaivola2009_rivals.csv": "takes ten minutes on an idle machine",
