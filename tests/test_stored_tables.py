@@ -18,15 +18,12 @@ OLD = {
     "book/billion_items.csv": IDLE,
     "book/billion_preferences.csv": IDLE,
     "book/coverage.csv": "takes an hour",
-    "guides/click_rules.csv": "takes 15 minutes on an idle machine",
-    "guides/clicks.csv": "takes 20 minutes on an idle machine",
     "papers/ralaivola2009_rivals.csv": "takes ten minutes on an idle machine",
     "papers/ralaivola2009_subspaces.csv": "takes ten minutes on an idle machine",
     "papers/tsivtsivadze_basis.csv": IDLE,
     "papers/tsivtsivadze_costs.csv": IDLE,
     "papers/tsivtsivadze_trials.csv": IDLE,
     "guides/leaves.csv": "is of this version, but does not state its command",
-    "solvers/newton/speed.csv": IDLE,
 }
 # What the head of a table states; other packages stand beside these.
 FACTS = ["command", "date", "load", "processor", "cores", "BLAS", "system", "Python", "rankbook"]
