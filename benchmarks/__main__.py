@@ -6,7 +6,7 @@
     python -m benchmarks default                what the default lambda loses: three minutes
     python -m benchmarks cores                  two threads beside one: two minutes
     python -m benchmarks concordance            survival times: two minutes
-    python -m benchmarks clicks                 clicks with position bias: 20 minutes
+    python -m benchmarks clicks                 clicks with position bias: ten minutes
     python -m benchmarks click_rules            rules for clicks on good and bad rankers: 15 minutes
     python -m benchmarks leaves                 leaves of boosted trees: ten minutes
     python -m benchmarks coverage               intervals of leaderboards: an hour

@@ -18,8 +18,6 @@ OLD = {
     "book/billion_items.csv": IDLE,
     "book/billion_preferences.csv": IDLE,
     "book/coverage.csv": "takes an hour",
-    "papers/ralaivola2009_rivals.csv": "takes ten minutes on an idle machine",
-    "papers/ralaivola2009_subspaces.csv": "takes ten minutes on an idle machine",
     "papers/tsivtsivadze_basis.csv": IDLE,
     "papers/tsivtsivadze_costs.csv": IDLE,
     "papers/tsivtsivadze_trials.csv": IDLE,
