@@ -8,7 +8,7 @@
     python -m benchmarks concordance            survival times: two minutes
     python -m benchmarks clicks                 clicks with position bias: ten minutes
     python -m benchmarks click_rules            rules for clicks on good and bad rankers: 15 minutes
-    python -m benchmarks leaves                 leaves of boosted trees: ten minutes
+    python -m benchmarks leaves                 leaves of boosted trees: two minutes
     python -m benchmarks coverage               intervals of leaderboards: an hour
     python -m benchmarks order_intervals        intervals of other models: ten minutes
     python -m benchmarks choice                 what "auto" takes: half an hour

@@ -21,7 +21,6 @@ OLD = {
     "papers/tsivtsivadze_basis.csv": IDLE,
     "papers/tsivtsivadze_costs.csv": IDLE,
     "papers/tsivtsivadze_trials.csv": IDLE,
-    "guides/leaves.csv": "is of this version, but does not state its command",
 }
 # What the head of a table states; other packages stand beside these.
 FACTS = ["command", "date", "load", "processor", "cores", "BLAS", "system", "Python", "rankbook"]
