@@ -3,7 +3,8 @@
     python tools/notebooks.py                       every notebook under nbs/; exit with 1 if a cell
                                                     of any fails
     python tools/notebooks.py selection/curve [...] only these
-    python tools/notebooks.py --write [...]         keep the outputs in the notebooks, cleaned
+    python tools/notebooks.py --write [...]         keep the outputs in the notebooks, cleaned;
+                                                    RANKBOOK_DATA must be set for those that use it
     python tools/notebooks.py --compare [...]       exit with 10 where no cell fails and an output
                                                     is not the stored one: words to the letter,
                                                     numbers and places in pictures but for rounding,
@@ -70,6 +71,17 @@ def find(names):
     if missing := [str(path) for path in paths if not path.exists()]:
         raise SystemExit(f"No such notebook: {', '.join(missing)}")
     return paths
+
+
+def refuse_those_with_data(paths):
+    """Exit if a notebook shows less without the data files, because its outputs would be lost."""
+    less = [path for path in paths if "RANKBOOK_DATA" in path.read_text(encoding="utf-8")]
+    if less:
+        names = ", ".join(path.relative_to(NOTEBOOKS).as_posix() for path in less)
+        raise SystemExit(
+            f"RANKBOOK_DATA is not set, and these notebooks show less without data files: {names}. "
+            "Set RANKBOOK_DATA to the folder of the files, or name other notebooks."
+        )
 
 
 def forget_notice(notebook):
@@ -271,6 +283,8 @@ def main(arguments):
         raise SystemExit(f"{__doc__.strip()}\n\nUnknown options: {' '.join(sorted(unknown))}")
     write, compare = "--write" in options, "--compare" in options
     paths = find(names := [argument for argument in arguments if argument not in options])
+    if write and "RANKBOOK_DATA" not in os.environ:
+        refuse_those_with_data(paths)
     os.environ["SOURCE_DATE_EPOCH"] = "0"  # or every stored picture would carry today's date
     os.environ.setdefault(
         "OMP_NUM_THREADS", "1"
