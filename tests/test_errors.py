@@ -472,7 +472,7 @@ PREFERENCES = [
                 dict(item=["a", "b", "a"]),
                 {},
                 ValueError,
-                r"^item is 'a' in the rows 0 and 2 of ranking 7. Pass",
+                r"^item is 'a' in rows 0 and 2 of ranking 7. Pass",
             ),
             (
                 "a rank that is NaN",
@@ -740,7 +740,7 @@ PREFERENCES = [
         "preferences of names that X has not",
         lambda: rb.RankSVM().fit(pd.DataFrame(X), preferences=[("a", "b")]),
         ValueError,
-        r"^preferences holds names, such as 'a', and X came without names. Pass",
+        r"^preferences holds names, such as 'a', but X has no names. Pass",
     ),
     (
         "preferences of row numbers",
@@ -795,13 +795,13 @@ PREFERENCES = [
         "clicks with a rank twice",
         lambda: rb.Preferences.from_clicks(log(rank=[1, 2, 2])),
         ValueError,
-        r"^rank is 2.0 in the rows 1 and 2 of session 7. Pass",
+        r"^rank is 2.0 in rows 1 and 2 of session 7. Pass",
     ),
     (
         "clicks with an item twice",
         lambda: rb.Preferences.from_clicks(log(item=["a", "b", "a"])),
         ValueError,
-        r"^item is 'a' in the rows 0 and 2 of session 7. Pass",
+        r"^item is 'a' in rows 0 and 2 of session 7. Pass",
     ),
     (
         "clicks without a rank",
@@ -1647,7 +1647,7 @@ PROBLEMS = [
         "signs by name without names",
         lambda: rb.RankSVM(kernel="linear", signs=dict(age=1)).fit(X, Y),
         ValueError,
-        r"^signs is a dict of features by name, and X has no names. .*set_output\(transform=",
+        r"^signs is a dict of features by name, but X has no names. .*set_output\(transform=",
     ),
     (
         "signs of an unknown feature",
@@ -2585,7 +2585,7 @@ DATA = [
         "preferences in a file without their columns",
         lambda tmp: rb.read_preferences(table(tmp), "pairs", winner="q"),
         ValueError,
-        "csv has no columns 'q' and 'loser'; it has .* Say which are meant by winner=COLUMN",
+        "csv has no columns 'q' and 'loser'; it has .* Name the columns with winner=COLUMN",
     ),
     (
         "preferences between items that are none",
@@ -2597,13 +2597,13 @@ DATA = [
         "no preferences",
         lambda tmp: rb.read_preferences(table(tmp, "winner,loser\n")),
         ValueError,
-        "csv has names of columns but no rows",
+        "csv has column names but no rows",
     ),
     (
         "blocks from no files",
         lambda tmp: rb.read_blocks(str(tmp / "*.csv"), "y"),
         FileNotFoundError,
-        r"^paths is .*: no file has a name like this",
+        r"^paths is .*: no file name matches it",
     ),
     (
         "blocks from a number",
@@ -3124,7 +3124,7 @@ FILES = [
         "save a kernel that is a function",
         lambda tmp: rb.RankSVM(kernel=lambda A, B: A @ B.T).fit(X, Y).save(tmp / "m"),
         ValueError,
-        r"^kernel is a function, which a file cannot hold. Pass",
+        r"^kernel is a function, which a file cannot store. Pass",
     ),
     (
         "save before a fit",
@@ -3143,13 +3143,13 @@ FILES = [
         "save a cv that is a splitter",
         lambda tmp: rb.RankRLSCV(lams=[1.0], cv=KFold(2)).fit(X, Y).save(tmp / "m"),
         ValueError,
-        r"^cv is a KFold, which a file cannot hold. Pass",
+        r"^cv is a KFold, which a file cannot store. Pass",
     ),
     (
         "load half a model",
         lambda tmp: rb.load(saved(linear(), tmp, cut=900)),
         ValueError,
-        "^file is .*m.rankbook', which is not a file of rankbook or is damaged: File is not "
+        "^file is .*m.rankbook', which is not a rankbook file or is damaged: File is not "
         "a zip file. Pass a file that rankbook wrote",
     ),
     ("load no file", lambda tmp: rb.load(tmp / "no.rankbook"), FileNotFoundError, "no.rankbook"),
@@ -3420,7 +3420,7 @@ EXPLAINED = [
         "explain_pair of labels",
         lambda: rb.explain_pair(rb.LabelRanker().fit(X, np.c_[Y, -Y]), X[0], X[1]),
         ValueError,
-        r"^model gives an item 2 scores. Pass",
+        r"^model gives each item 2 scores. Pass",
     ),
     (
         "LabelRankerCV leave_out",
@@ -3466,7 +3466,7 @@ EXPLAINED = [
         "LabelRankerCV cv unknown",
         lambda: rb.LabelRankerCV(cv="query").fit(X, np.c_[Y, -Y]),
         ValueError,
-        r"^cv is 'query'. Pass one of: a number of folds, loo",
+        r"^cv is 'query'. Pass one of: loo, a number of folds",
     ),
     (
         "LabelRankerCV cv too many",
@@ -3478,7 +3478,7 @@ EXPLAINED = [
         "LabelRankerCV folds without a training set",
         lambda: rb.LabelRankerCV(cv=2).fit(X[:2], [[0.0, 1.0], [1.0, 1.0]]),
         ValueError,
-        r"^cv is 2, and fold 1 leaves no object with two different scores to learn from. Pass an",
+        r"^cv is 2, but fold 1 leaves no object with two different scores for training. Pass an",
     ),
     (
         "LabelRankerCV folds of single labels",
@@ -3486,7 +3486,7 @@ EXPLAINED = [
             X, np.c_[Y, -Y, 2 * Y], labels=X[:3]
         ),
         ValueError,
-        r"^cv is 3, and no fold leaves out two different scores of one object. Pass another number",
+        r"^cv is 3, but no fold leaves out two different scores of one object. Pass another number",
     ),
     (
         "LabelRankerCV preferences of one object",

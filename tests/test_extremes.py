@@ -140,10 +140,10 @@ def test_nor_from_the_cone_solver(call, items):
 @pytest.mark.parametrize(
     "call, items, lam, words",
     [
-        ("rls poly", "huge", 1.0, "squares of larger ones overflow"),
-        ("rls linear", "huger", 1.0, "squares of larger ones overflow"),
+        ("rls poly", "huge", 1.0, "squares of larger numbers overflow"),
+        ("rls linear", "huger", 1.0, "squares of larger numbers overflow"),
         ("rls basis poly", "a_line", 1e-300, "larger lam"),
-        ("rls blocks", "huger", 1.0, "squares of larger ones overflow"),
+        ("rls blocks", "huger", 1.0, "squares of larger numbers overflow"),
     ],
 )
 def test_the_error_says_what_to_change(call, items, lam, words):

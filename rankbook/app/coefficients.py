@@ -52,7 +52,7 @@ def table_rows(file, facts):
 
 
 def table_cells(rows, facts):
-    """Rows of the table as texts, the head first: coefficients, and ratios with intervals."""
+    """Rows of the table as strings, the header first: coefficients, ratios and intervals."""
     digits = lambda value: "inf" if value is None else f"{value:.4g}"
     level = f"{100 * facts['level']:g}%"
     said = [("feature", "coef", facts["ratio"], f"{level} interval", "se", "z", "p")]

@@ -236,7 +236,7 @@ def evidence_of(  # noqa: PLR0913 -- the data of a report
 
 
 def was_fitted_to(model, X):
-    """Return whether a model was fitted to exactly these items, as far as it keeps them."""
+    """Return whether a model was fitted to exactly these items, by the items that it keeps."""
     problem = getattr(getattr(ranker_of(model), "solution_", None), "problem", None)
     kept, given = getattr(problem, "X", None), X
     if hasattr(model, "centre"):

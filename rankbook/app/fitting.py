@@ -116,14 +116,16 @@ def start_weights(start, names, factor):
     known = known if encoding is None else encoding.names
     weights = getattr(inner, "coef_", None)
     if weights is None:
-        raise ArgumentError("start is a model without weights of features", "a linear model")
+        raise ArgumentError("start is a model without feature weights", "a linear model")
     quoted = lambda names: first_of([repr(str(name)) for name in names])
     if known is None:
-        raise ArgumentError("start has no names of features", f"a model of {quoted(names)}")
+        raise ArgumentError(
+            "start has no feature names", f"a model with the features {quoted(names)}"
+        )
     place = {name: j for j, name in enumerate(known)}
     if set(names) != place.keys():
         raise ArgumentError(
-            f"start has the features {quoted(known)}", f"a model of {quoted(names)}"
+            f"start has the features {quoted(known)}", f"a model with the features {quoted(names)}"
         )
     weights = (weights * getattr(start, "factor", 1.0))[[place[name] for name in names]]
     return np.divide(weights, factor, out=np.zeros(len(names)), where=factor > 0)

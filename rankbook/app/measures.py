@@ -31,14 +31,14 @@ def metric_of(name, model):
     except ArgumentError as error:
         raise ArgumentError(
             f"metric is {name!r} and MODEL has no probabilities",
-            "a model of --loss logistic, or one that model.calibrate has calibrated",
+            "a model fitted with --loss logistic, or a model that model.calibrate has calibrated",
         ) from error
 
 
 def of_table_or_model(model, prefs, scores):
     """Return preferences without pair features, and scores with their effect in a model.
 
-    A table of scores beside pair features is refused.
+    A table of scores together with pair features raises an error.
     """
     prefs, scores = with_advantages(model, prefs, scores, "preferences")
     refuse_pair_features(

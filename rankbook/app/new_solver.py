@@ -44,7 +44,7 @@ def write_new_solver(name, folder="."):
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise ArgumentError(
             f"NAME is {name!r}",
-            "small letters, digits and single hyphens between them, beginning with a letter",
+            "lowercase letters, digits and single hyphens between them, beginning with a letter",
         )
     taken = name in TAKEN or name.split("-")[-1] == "test"  # pytest takes *_test.py for tests
     for holds, meaning in (
@@ -62,7 +62,7 @@ def write_new_solver(name, folder="."):
             raise ArgumentError(f"NAME is {name!r}, a solver of {record.origin}", "a new name")
     place = Path(folder) / name
     if place.exists():
-        raise FileExistsError(f"NAME is {name!r}, but {str(place)!r} is there already.")
+        raise FileExistsError(f"NAME is {name!r}, but {str(place)!r} already exists.")
     words = dict(
         name=name,
         dist=f"rankbook-{name}",

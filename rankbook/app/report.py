@@ -206,7 +206,7 @@ def make_report(  # noqa: PLR0913 -- as report, and what a command has computed
 def as_texts(argument, value):
     """Convert a sequence of texts to a list."""
     if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-        raise ArgumentError(f"{argument} is {value!r}", "text")
+        raise ArgumentError(f"{argument} is {value!r}", "a list of strings")
     return list(value)
 
 
@@ -228,7 +228,7 @@ def as_models(models):
             said = f"models has {name!r}, {a_type(each)}"
             raise ArgumentError(said, "a model with predict, or scores of the rows of X")
     if len({str(name) for name in models}) < len(models):
-        raise ArgumentError("models has names that are equal as text", "different names")
+        raise ArgumentError("models has names that are equal as text", "names that differ as text")
     return {str(name): each for name, each in models.items()}
 
 

@@ -168,10 +168,10 @@ def mean_error(metric, part, scores):
 
 
 def refuse_gram(kernel):
-    """Raise a ValueError if a kernel matrix is asked for in place of features."""
+    """Raise a ValueError if a precomputed kernel is requested for a table of features."""
     if isinstance(kernel, str) and kernel == "precomputed":
         raise ArgumentError(
-            "kernel is 'precomputed', and the data contain features instead of kernel values",
+            "kernel is 'precomputed', but the data contain features, not kernel values",
             "'linear', 'poly' or 'rbf'",
         )
 

@@ -31,7 +31,7 @@ def require_cox_model(model, at):
     if said is not None:
         raise ArgumentError(
             f"at is {at:g} and MODEL {said}, so it has no probabilities of survival",
-            "a model of --time, --event and --loss plackett-luce",
+            "a model fitted with --time, --event and --loss plackett-luce",
         )
     if "time" not in about:
         warn(
@@ -48,7 +48,7 @@ def cuts_of(scores, groups):
     cuts = np.quantile(scores, np.arange(1, count) / count)
     if (np.diff(cuts) <= 0).any():
         raise ArgumentError(
-            f"groups is {groups}, and quantiles of the scores of the training set coincide",
+            f"groups is {groups}, but quantiles of the training scores coincide",
             "a smaller number",
         )
     return cuts
@@ -129,7 +129,7 @@ def survival_results(target, scores, *, at=None, groups=None, train=None):
     Returns
     -------
     list of SurvivalResult
-        Those that were asked for.
+        The requested ones.
     """
     results = []
     for name, each in dict(DATA=target, train=None if train is None else train[0]).items():

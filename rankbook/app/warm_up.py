@@ -80,7 +80,7 @@ def minimise_losses():
 
 
 def step_through_preferences():
-    """Fit by single preferences: dual coordinate ascent and online."""
+    """Fit preference by preference: dual coordinate ascent and online."""
     from ..estimators.online import OnlineRankSVM
     from ..preferences.graph import Preferences
     from ..problems.ranksvm import RankSVMProblem

@@ -187,14 +187,14 @@ def open_archive(file):
     claims. The checksums of the zip format detect damage.
     """
     if _is_special(file):  # opening a pipe would wait for its writer
-        raise ArgumentError(f"file is {str(file)!r}, a device or a pipe", "a file of rankbook")
+        raise ArgumentError(f"file is {str(file)!r}, a device or a pipe", "a rankbook file")
     with open(file, "rb") as handle:
         try:
             with zipfile.ZipFile(handle) as archive:
                 arrays = _read_arrays(archive, os.fstat(handle.fileno()).st_size)
         except Exception as error:  # any error of the readers of Python and NumPy
             raise ArgumentError(
-                f"file is {str(file)!r}, which is not a file of rankbook or is damaged: {error}",
+                f"file is {str(file)!r}, which is not a rankbook file or is damaged: {error}",
                 "a file that rankbook wrote",
             ) from error
     try:
@@ -206,7 +206,7 @@ def open_archive(file):
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise ArgumentError(
-        f"file is {str(file)!r}, which has another header than files of rankbook",
+        f"file is {str(file)!r}, whose header is not the header of a rankbook file",
         "a file that rankbook wrote",
     )
 
@@ -219,7 +219,7 @@ def read_archive(file, kinds):
     header, arrays = open_archive(file)
     kind, number = header["kind"], header["version"]
     if kind not in kinds:
-        raise ArgumentError(f"file is {str(file)!r}, a {kind}", "a file of rankbook")
+        raise ArgumentError(f"file is {str(file)!r}, a {kind}", "a rankbook file")
     if number != VERSION:
         fix = "Update rankbook." if number > VERSION else "Fit the model and save it again."
         raise ArgumentError(
@@ -243,9 +243,9 @@ def _read_arrays(archive, size):
     for member in members:
         name = member.filename.removesuffix(".npy")
         if name in arrays:
-            raise ValueError("two of its arrays have one name")
+            raise ValueError("two of its arrays have the same name")
         if not re.fullmatch(r"[\w.]+", name):
-            raise ValueError(f"its array {name!r} has no plain name")
+            raise ValueError(f"its array {name!r} has a name with special characters")
         if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
             raise ValueError(f"its array {name!r} is compressed")
         with archive.open(member) as stream:
@@ -255,7 +255,7 @@ def _read_arrays(archive, size):
             sound = dtype.kind in NUMBERS and all(n >= 0 for n in shape)
             if not sound or math.prod(shape) * dtype.itemsize != member.file_size - stream.tell():
                 claim = f"{name!r} claims shape {shape} of {dtype}"
-                raise ValueError(f"{claim}, which is not what its {member.file_size} bytes hold")
+                raise ValueError(f"{claim}, which does not match its {member.file_size} bytes")
             stream.seek(0)
             arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
     return arrays
@@ -350,7 +350,7 @@ class ValueWriter:
         if kind in (np.ndarray, np.memmap):
             return {"$array": self._array(value, where), "number": number}
         if kind not in self.kinds:
-            raise Unstorable(f"{where} is {a_type(value)}, which a file cannot hold")
+            raise Unstorable(f"{where} is {a_type(value)}, which a file cannot store")
         name, entry = self.kinds[kind]
         parts = [[k, self.write(v, f"{where}.{k}")] for k, v in entry.parts_of(value).items()]
         return {"$object": name, "number": number, "parts": parts}
@@ -367,7 +367,7 @@ class ValueWriter:
             _require_small(text, objects, where)
             return dict(text=text, objects=objects)
         raise Unstorable(
-            f"{where} has dtype {array.dtype}, which a file cannot hold. "
+            f"{where} has dtype {array.dtype}, which a file cannot store. "
             "Pass numbers, or a vector of text"
         )
 
@@ -402,7 +402,7 @@ def _require_small(text, objects, where):
     size = 0 if objects else 4 * len(text) * max(map(len, text), default=0)
     if size > LARGEST_TEXT:
         raise Unstorable(
-            f"{where} is an array of text of {size:,} bytes, which a file cannot hold. "
+            f"{where} is an array of text of {size:,} bytes, which a file cannot store. "
             f"Pass one of dtype object, or of at most {LARGEST_TEXT:,} bytes"
         )
 
@@ -437,7 +437,7 @@ class ValueReader:
         value = self._value(written)
         self.size, self.depth = size + self.size, max(depth, self.depth + 1)
         if self.depth > DEEPEST or self.size > 1000 + 10 * self.read_so_far:
-            raise ValueError("its values are nested too deep, or refer to one another too often")
+            raise ValueError("its values are nested too deeply, or refer to one another too often")
         return value
 
     def _value(self, written):
@@ -450,7 +450,7 @@ class ValueReader:
             case {"$number": [str(name), number]}:
                 dtype = np.dtype(name)
                 if dtype.kind not in NUMBERS or dtype.hasobject:
-                    raise ValueError(f"{dtype} is no type of a number")
+                    raise ValueError(f"{dtype} is not a numeric type")
                 return dtype.type(self.read(number))
             case {"$tuple": items}:
                 return tuple(self.read(items))
@@ -470,10 +470,10 @@ class ValueReader:
                 value = as_read_only(np.array(text, dtype=object if objects else np.str_))
             case {"$object": name, "number": number, "parts": parts}:
                 if name not in self.kinds:
-                    raise ValueError(f"{name!r} is no kind of object that is known here")
+                    raise ValueError(f"{name!r} is not a known kind of object")
                 value = self.kinds[name].made_of(**{k: self.read(part) for k, part in parts})
             case dict():
-                raise ValueError(f"{describe_value(written)} is no value")
+                raise ValueError(f"{describe_value(written)} is not a stored value")
             case _:
                 return written
         self.seen[number] = value, self.size, self.depth
@@ -483,7 +483,7 @@ class ValueReader:
         """Return one of numpy's own generators in a given state."""
         name = state["bit_generator"]
         if kind not in ("Generator", "RandomState") or name not in BIT_GENERATORS:
-            raise ValueError(f"{kind} of {name} is no generator of numpy's own")
+            raise ValueError(f"{kind} of {name} is not one of numpy's generators")
         bits = getattr(np.random, name)(0)
         made = getattr(np.random, kind)(bits)
         if kind == "Generator":

@@ -145,7 +145,7 @@ SETTINGS = (
 
 @lru_cache
 def build_facts():
-    """Return everything, except the processor, on which compiled code depends.
+    """Return all facts on which compiled code depends, except the processor.
 
     All sources count, because a compiled function contains the code of the functions that it calls.
     """

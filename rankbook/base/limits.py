@@ -107,7 +107,7 @@ def require_memory(nbytes, what, instead):
     if nbytes > available:
         raise OutOfMemory(
             f"{what} needs {nbytes:,} bytes ({in_words(nbytes)}), "
-            f"and {in_words(available)} are available. {as_sentence(instead)}"
+            f"but only {in_words(available)} are available. {as_sentence(instead)}"
         )
 
 
@@ -237,7 +237,7 @@ def refuse_huge(name, A):
     if 0 < size < SMALLEST:
         raise ArgumentError(
             f"{name} has no number above {size:g} in absolute value",
-            f"numbers of at least {SMALLEST:g}, because squares of smaller ones vanish",
+            f"numbers of at least {SMALLEST:g}, because the squares of smaller numbers underflow",
         )
     if size <= LARGEST:
         return
@@ -249,7 +249,8 @@ def refuse_huge(name, A):
     where = f"in row {at[0]}, column {at[1]}" if len(at) == 2 else f"at index {at[0]}"
     raise ArgumentError(
         f"{name} has {value} {where}",
-        f"numbers up to {LARGEST:g} in absolute value, because squares of larger ones overflow",
+        f"numbers up to {LARGEST:g} in absolute value, because the squares of larger numbers "
+        "overflow",
     )
 
 
@@ -260,7 +261,7 @@ def solvable(what):
         yield
     except np.linalg.LinAlgError as error:
         raise ArithmeticError(
-            f"{what} overflows, or is singular to rounding ({error}). "
+            f"{what} overflows, or is numerically singular ({error}). "
             "Use features (or a kernel) of moderate scale, or a larger lam."
         ) from error
 
@@ -291,7 +292,7 @@ def unsaid(words):
 
 
 def warn(message, category=UserWarning):
-    """Warn in the name of the first line outside this package and scikit-learn."""
+    """Issue a warning that points to the first line outside this package and scikit-learn."""
     if str(message).startswith(UNSAID.get()):
         return
     frame, waiting = sys._getframe(1), next(iter(WAITING.get()), None)

@@ -128,7 +128,7 @@ def cholesky_in_place(A):
 
 
 def cholesky_solver(A, rtol=0.0):
-    """Return the function from v, (n,) or (n, k), to A^-1 v; None if A is singular to rounding.
+    """Return the function from v, (n,) or (n, k), to A^-1 v; None if A is numerically singular.
 
     A (n, n) is symmetric and is overwritten. It is scaled to a unit diagonal, and is also singular
     if a squared pivot is then at most `rtol`. O(n^3 / 6).

@@ -69,7 +69,7 @@ class SetOnce:
         unknown = set(values) - set(vars(self)) - made
         if unknown:
             known = ", ".join(name for name in vars(self) if not name.startswith("_"))
-            raise ArgumentError(f"{min(unknown)} is no attribute that {a_type(self)} keeps", known)
+            raise ArgumentError(f"{min(unknown)} is not an attribute of {a_type(self)}", known)
         other = copy(self)
         for name in made:
             vars(other).pop(name, None)

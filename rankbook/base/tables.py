@@ -106,11 +106,11 @@ def refuse_unread(name, value):
     if np.ma.MaskedArray in map(type, (value, *rows)) and any(map(np.ma.is_masked, (value, *rows))):
         raise ArgumentError(
             f"{name} is a masked array that hides entries",
-            "Leave the masked items out, or fill them in by .filled().",
+            "Leave the masked items out, or fill them with .filled().",
         )
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):
         if not hasattr(value, "__array__"):
             raise ArgumentError(
                 f"{name} is {a_type(value)}, which holds no values yet",
-                "a DataFrame, which .collect() returns",
+                "the DataFrame that .collect() returns",
             )

@@ -50,7 +50,7 @@ def unknown_name(argument, value, known, what=None):
     ArgumentError
         For the caller to raise. It suggests the nearest known name if there is one.
     """
-    known = sorted(known)
+    known = sorted(known, key=lambda word: (" " in word, word))  # descriptions last
     found = value if isinstance(value, str) else ""
     near = difflib.get_close_matches(found, known, n=1) or difflib.get_close_matches(
         found.lower(), known, n=1
@@ -91,9 +91,9 @@ def index_of(rows):
 def require_same_rows(**given):
     """Raise an error if pandas arguments with an entry for each row are in different orders.
 
-    Their indexes must be equal. An index of numbers beside an index of names that has none of
-    these numbers is no key, so these two match by position, unless the numbers are 0 to n - 1 in
-    another order: those rows were moved. Arrays have no index and match by position, too.
+    Their indexes must be equal. If one index has numbers and the other has names, none of which is
+    one of these numbers, the two match by position, unless the numbers are 0 to n - 1 in another
+    order: those rows were moved. Arrays have no index and match by position, too.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def require_same_rows(**given):
 
 
 def is_iterable(value):
-    """Return whether a value has elements; an array without a dimension has none."""
+    """Return whether a value has elements; a zero-dimensional array has none."""
     return hasattr(value, "__iter__") and getattr(value, "ndim", 1) > 0
 
 
@@ -184,12 +184,12 @@ def refuse_text(name, value):
     seen = set()
     for column, what in columns:
         if column in seen:
-            raise ArgumentError(f"{name} has two columns named {column!r}", "different names")
+            raise ArgumentError(f"{name} has two columns named {column!r}", "distinct names")
         seen.add(column)
         if what:
             raise ArgumentError(
                 f"{name} has {what} in column {column!r}",
-                "Leave the column out, or encode it, for example by "
+                "Leave the column out, or encode it, for example with "
                 "sklearn.preprocessing.OneHotEncoder.",
             )
 
@@ -294,7 +294,7 @@ def ordered_categories(value):
 
 
 def text_in(A):
-    """Describe the first text that is no number, or else the first text or date, in an array."""
+    """Describe the first text that is not a number, or else the first text or date, in an array."""
     if A.dtype.kind in "OUS":
         is_text = lambda value: isinstance(value, (str, bytes))
         found = next((i for i, v in np.ndenumerate(A) if is_text(v) and not _is_number(v)), None)

@@ -52,7 +52,7 @@ def as_feature_names(X, given=None):
         whose = "X has columns named" if given is None else "feature_names has"
         raise ArgumentError(
             f"{whose} {', '.join(map(repr, names[:5]))}",
-            "names that are all text" + ", or none of them" * (given is None),
+            "only names that are text" + ", or no names at all" * (given is None),
         )
     if len(names) != d:
         raise ArgumentError(
@@ -91,8 +91,8 @@ class Block:
         By default the column names of a data frame X, unless these are numbers.
     worse_weight : array-like of shape (n,), optional
         Weights of the items as the worse item of a preference. Their weight as the better item is
-        then `weight`, or 1 without it; see :meth:`rankbook.Preferences.item_weighted`. Survival
-        times have none.
+        then `weight`, or 1 without it; see :meth:`rankbook.Preferences.item_weighted`. Not allowed
+        for survival times.
 
     Raises
     ------
@@ -415,7 +415,7 @@ class Blocks:
         if not callable(getattr(transformer, "transform", None)):
             raise ArgumentError(
                 f"transformer is {describe_value(transformer)}",
-                "a fitted transformer of scikit-learn, such as a StandardScaler",
+                "a fitted scikit-learn transformer, such as a StandardScaler",
             )
 
         def changed(block):
@@ -495,7 +495,7 @@ def require_blocks(argument, value):
     if not isinstance(value, BlocksLike):
         raise ArgumentError(
             f"{argument} is {a_type(value)}",
-            "rankbook.Blocks, or what rankbook.dask_blocks returns",
+            "rankbook.Blocks, or the result of rankbook.dask_blocks",
         )
 
 
@@ -536,7 +536,7 @@ class BlockedItems:
 
 
 class FactsOfBlock(NamedTuple):
-    """Name, shape, storage, sorted ids, names of features, largest entry, kind of target."""
+    """Name, shape, storage, sorted ids, feature names, largest entry, kind of target."""
 
     name: str
     shape: tuple
@@ -629,7 +629,7 @@ def _refuse_names(*two):
     lacking = [each.name for each in two if each.feature_names is None]
     if lacking:
         raise ArgumentError(
-            f"{lacking[0]} has no names of features, and another block has",
+            f"{lacking[0]} has no feature names, but another block has",
             "names in all blocks or in none",
         )
     (a, one), (b, other) = ((each.name, each.feature_names) for each in two)
@@ -677,7 +677,7 @@ def as_facts(found):
     if 0 < (size := max(block.size for block in found)) < SMALLEST:
         raise ArgumentError(
             f"X has no number above {size:g} in absolute value",
-            f"numbers of at least {SMALLEST:g}, because squares of smaller ones vanish",
+            f"numbers of at least {SMALLEST:g}, because the squares of smaller numbers underflow",
         )
     rows, first = [block.shape[0] for block in found], found[0]
     storages = {block.storage for block in found}

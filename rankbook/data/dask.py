@@ -475,7 +475,7 @@ def current_client():
 def partition_blocks(client, X, given):
     """Return the :class:`DaskBlocks` of collections, or Blocks without a client.
 
-    `given` contains collections or column names for the arguments beside X.
+    `given` contains collections or column names for the arguments other than X.
     """
     from dask import compute, delayed
 
@@ -659,7 +659,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         Scores, or the name of a column of the data frame X. `qid` and `weight` may be names, too.
         Columns passed by name are not used as features, and each file is read only once for all of
         them. Not allowed with Blocks.
-    qid, weight : the same, optional
+    qid, weight : as `y`, optional
         Query ids, by default one query; item weights.
     client : dask.distributed.Client, optional
         Client of the cluster; by default the client that Dask would use, which is the newest unless
@@ -671,7 +671,7 @@ def dask_blocks(  # noqa: PLR0913 -- a data set, and where it goes
         if they and the numbers computed from them take at most 40% of the workers' memory limit.
         If they take more, if the workers have no limit, or if the blocks are transformed, each sum
         over the data reads the files again.
-    worse_weight : the same as `weight`, optional
+    worse_weight : as `weight`, optional
         Weights of items as the worse item of a preference. Their weight as the better item is then
         `weight`, or 1 without it; see :class:`rankbook.Block`.
 

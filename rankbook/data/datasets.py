@@ -93,7 +93,7 @@ def find_file(key):
         if found != file.sha256:
             raise ValueError(
                 f"{path} has sha256 {found}, expected {file.sha256}: it is not the original file. "
-                "Replace it by the original."
+                "Replace it with the original."
             )
         return path
     place = (
@@ -102,7 +102,7 @@ def find_file(key):
     )
     if file.url is None:
         raise FileNotFoundError(
-            f"{file.path} is not in RANKBOOK_DATA and cannot be downloaded for you. "
+            f"{file.path} is not in RANKBOOK_DATA and cannot be downloaded automatically. "
             f"{file.by_hand}; and {place}."
         )
     pooch = import_extra("pooch", "data", f"downloading {file.url}")
@@ -641,8 +641,8 @@ def load(name: str) -> Any:
     Returns
     -------
     Dataset or DataFrame
-        The raw data; features are not standardized. The tables "votes", "matches",
-        "clicks", "orders" and "survival" are data frames of pandas.
+        The raw data; features are not standardized. The tables "votes", "matches", "clicks",
+        "orders" and "survival" are pandas data frames.
 
     Raises
     ------

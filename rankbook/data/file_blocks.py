@@ -326,7 +326,7 @@ def remove_copies():
 
 
 class TextFile:
-    """Text that is read anew each time it is opened."""
+    """Text that is read again each time it is opened."""
 
     def __init__(self, source):
         self.path = str(source)
@@ -528,7 +528,7 @@ def files_of(paths):
             sorted(glob.glob(path)) if glob.has_magic(path) and not os.path.exists(path) else [path]
         )
         if not some:
-            raise FileNotFoundError(f"paths is {path!r}: no file has a name like this.")
+            raise FileNotFoundError(f"paths is {path!r}: no file name matches it.")
         found += some
     if not found:
         raise ArgumentError("paths is empty", "at least one file")
@@ -565,7 +565,9 @@ def open_table(path):
     source = Source(path)
     if source.kind == "Parquet":
         if source.content is not None:
-            raise ArgumentError(f"{source} is Parquet packed by gzip", "the unpacked file")
+            raise ArgumentError(
+                f"{source} is Parquet compressed with gzip", "the uncompressed file"
+            )
         return ParquetTable(source)
     if source.is_numbered:
         return NumberedText(source)
@@ -635,7 +637,7 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
         if words == known:
             break  # otherwise words followed numbers, and the columns are read again as text
     if not found:
-        raise ValueError(f"{first} has names of columns but no rows.")
+        raise ValueError(f"{first} has column names but no rows.")
     sizes = [stop - start for _, (start, stop, *_) in found]
     if first.is_numbered:
         low, high = (
@@ -688,7 +690,7 @@ def read_blocks(
         The feature columns; by default all columns without another role. Features that SVMlight
         text does not mention are 0.
     weight : str, optional
-        The column of the weights of items.
+        The column of the item weights.
     drop : sequence of str, optional
         Columns to leave out.
     rows : int, default 2**18

@@ -52,7 +52,7 @@ def read_wins(path):
         frame = reader.read(reader.columns).fillna("").set_index("")
     check_names(source, list(frame.columns))
     if not len(frame):
-        raise ValueError(f"{source} has names of columns but no rows.")
+        raise ValueError(f"{source} has column names but no rows.")
     numbers = frame.replace("", np.nan).apply(pd.to_numeric, errors="coerce")
     wrong = np.argwhere((numbers.isna() & frame.notna() & (frame != "")).to_numpy())
     if wrong.size:
@@ -112,7 +112,7 @@ class WholeFile:
         """Refuse groups, which the file does not contain."""
         raise ArgumentError(
             f"group is {group!r}, and each line of {self.source} counts many votes",
-            "a table of single votes",
+            "a table of individual votes",
         )
 
 
@@ -145,7 +145,7 @@ def find_whole(kind, path, form, options):
             what = "the PrefLib file" if preflib else "the win matrix"
             raise ArgumentError(
                 f"{name} is given with {what} {path}",
-                f"only {' or '.join(known)}" if known else "no names of columns",
+                f"only {' or '.join(known)}" if known else "no column names",
             )
     return WholeFile(path, kind, "orders" if preflib else "wins", options)
 

@@ -35,7 +35,7 @@ class PrefLib(NamedTuple):
 
 
 def is_preflib(path):
-    """Return whether a file name has an ending of PrefLib's orders, packed by gzip or not."""
+    """Return whether a file name has an ending of PrefLib's orders, compressed with gzip or not."""
     return file_ending(path) in ENDINGS
 
 

@@ -57,12 +57,12 @@ def require_keys(name: str, table: Any) -> "Index":
         )
     if not index.is_unique:
         twice = index[index.duplicated()][0]
-        raise ArgumentError(f"{name} has the name {twice!r} twice in its index", "different names")
+        raise ArgumentError(f"{name} has the name {twice!r} twice in its index", "distinct names")
     return index
 
 
 def join(column: Any, index: "Index", name: str, known: str) -> np.ndarray:
-    """Row numbers (m,) of the names in a column. All must be in the index."""
+    """Row numbers (m,) of the names in a column. The index must contain all names."""
     place = index.get_indexer(column)
     if (missing := np.flatnonzero(place < 0)).size:
         names = {repr(each): None for each in column.iloc[missing].head(1000)}

@@ -162,7 +162,7 @@ class Records:
 
         if self.form == "counts":
             raise ArgumentError(
-                f"group is {group!r}, and the table contains counts", "single votes or matches"
+                f"group is {group!r}, and the table contains counts", "individual votes or matches"
             )
         with self._named_columns():
             given = self._arguments(items)
@@ -255,8 +255,8 @@ def read_preferences(
     Notes
     -----
     Names are the text of their cells: 007 and 7 differ, NA is a name, and only an empty cell is
-    missing. Spaces around a cell without quotes do not belong to it. The logger "rankbook.tables"
-    reports at level INFO what each column was used as.
+    missing. Spaces around an unquoted cell are ignored. The logger "rankbook.tables" reports at
+    level INFO what each column was used as.
 
     Examples
     --------
@@ -340,7 +340,7 @@ def options_of(kind, form):
 
 
 def same_name(columns, name):
-    """Return the column with a name, or the only one with it in other capitals; else None."""
+    """Return the column with a name, or the only one that differs by case alone; else None."""
     if name in columns:
         return name
     found = [column for column in columns if str(column).casefold() == name.casefold()]
@@ -408,7 +408,7 @@ def read_records(kind, path, form, columns, more=()):
     read = dict.fromkeys([*wanted, *(c for c in beside if c in known)])
     frame = reader.read(list(dict.fromkeys([*text, *more])), list(read), coded=True)
     if len(frame) == 0:
-        raise ValueError(f"{source} has names of columns but no rows.")
+        raise ValueError(f"{source} has column names but no rows.")
     for name, pair in differences.items():
         first, second = (as_vector(each, frame[each].to_numpy()) for each in pair)
         frame[name] = first - second
@@ -427,7 +427,7 @@ def read_records(kind, path, form, columns, more=()):
 
 
 def difference_of(name, known):
-    """Return the two known columns (a, b) of a name "a-b" that is no column itself, or None."""
+    """Return the two known columns (a, b) of a name "a-b" that is not itself a column, or None."""
     parts = str(name).split("-") if name not in known else ()
     ends = [("-".join(parts[:i]).strip(), "-".join(parts[i:]).strip()) for i in range(len(parts))]
     found = [pair for pair in ends[1:] if pair[0] in known and pair[1] in known]
@@ -461,10 +461,10 @@ def find_columns(reader, form, columns, options):
     }
     lost |= {role: role for role in missing}
     if lost:
-        what, are = ("columns", "are") if len(lost) > 1 else ("column", "is")
+        what = "columns" if len(lost) > 1 else "column"
         raise ValueError(
             f"{reader.source} has no {what} {' and '.join(map(repr, lost.values()))}; it has "
-            f"{', '.join(map(str, known))}. Say which {are} meant by "
+            f"{', '.join(map(str, known))}. Name the {what} with "
             f"{', '.join(f'{name}=COLUMN' for name in lost)}, or give another form."
         )
     return roles, reasons
@@ -576,7 +576,7 @@ def find_form(reader, form, columns, forms):
 
 
 def find_sides(reader, winner, columns):
-    """Return the two columns of items beside a column of winners, and the reason; else None."""
+    """Return the two columns of items that go with a column of winners, and why; else None."""
     taken = {winner, *(c for c in columns.values() if isinstance(c, str))}
     taken |= {same_name(reader.columns, "tie")}
     rest = [column for column in reader.columns if column not in taken]
@@ -590,7 +590,7 @@ def find_sides(reader, winner, columns):
     pairs = [(a, b) for i, a in enumerate(rest) for b in rest[i + 1 :] if are_sides(a, b)]
     named = [column for column in rest if column in cells]
     if len(named) == 2:
-        return named, f"{winner} contains the names of columns"
+        return named, f"{winner} contains the column names"
     if len(named) == 1 and (beside := [pair for pair in pairs if named[0] in pair]):
         return beside[0], f"{winner} contains the name of a column"
     if len(rest) == 2:

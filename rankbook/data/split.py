@@ -86,14 +86,14 @@ def split(data, seed=0, parts=PARTS):
         _refuse_torn(
             data.qid,
             data.groups,
-            "groups has different entries in the rows {} and {}, which are of one query",
+            "groups has different entries in rows {} and {}, which are of one query",
             "queries within one group",
         )
     if data.groups is not None:
         _refuse_torn(
             data.groups,
             part,
-            "groups has the same entry in the rows {} and {}, which are in different parts",
+            "groups has the same entry in rows {} and {}, which are in different parts",
             "groups within one part",
         )
     rows, missing = np.flatnonzero(part == "train"), [n for n in parts[1:] if n not in part]

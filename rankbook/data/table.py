@@ -73,7 +73,7 @@ class Dataset:
     qid : array-like of int or str of shape (n,), optional
         The query of each row; only items of one query are compared. None means one query.
     name, description, source, licence : str, default ""
-        Texts for people: a short name, one sentence about the data, their authors and where to find
+        Descriptive text: a short name, one sentence about the data, their authors and where to find
         them, and the terms of use.
     feature_names : list of str, optional
         One for each column of `X`; by default ``x0, x1, ...``.
@@ -341,7 +341,7 @@ def format_of(source):
     first = next(lines, "")
     kind = "SVMlight text" if _SVMLIGHT_LINE.match(first) else "CSV text"
     kind = "Parquet" if first.startswith("PAR1") else kind
-    warn(Assumption(f"{source} is read as {kind}, since it begins like that."))
+    warn(Assumption(f"{source} is read as {kind}, because it begins like that."))
     return kind
 
 
@@ -511,7 +511,7 @@ class CSVReader:
         if named and pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
             raise ValueError(
                 f"{source} begins with numbers ({', '.join(names[:3])}, ...), "
-                "not with the names of its columns. Add a first line of names."
+                "not with column names. Add a first line of names."
             )
         check_names(source, names if named else names[1:])
         names[:1] = names[:1] if named else [""]
@@ -890,7 +890,7 @@ class Roles:
         The scores of survival times are a structured array.
         """
         if len(frame) == 0:
-            raise ValueError(f"{source} has names of columns but no rows.")
+            raise ValueError(f"{source} has column names but no rows.")
         texts, frame = frame, self._with_numbers(frame)
         found, items = dict.fromkeys(("y", "qid", "item_names")), self.items(frame)
         if isinstance(frame, SparseTable):
@@ -1079,7 +1079,7 @@ def find_roles(
         strata; by default there are none.
     entry : str, optional
         Column of times at which patients come under observation. A feature with a name such as
-        "start" beside survival times causes an :class:`Assumption`.
+        "start" next to survival times causes an :class:`Assumption`.
     features, drop : sequence of str, optional
         By default the features are all columns without another role that are not dropped.
     needs_target : bool, default True
@@ -1176,7 +1176,7 @@ GUESSED = dict(
 
 
 def _check_survival(source, given):
-    """Refuse survival times without events, entries without times, or both beside a target."""
+    """Refuse survival times without events, entries without times, or either with a target."""
     time, event = given["time"], given["event"]
     for (role, column), other in ((("time", time), "event"), (("event", event), "time")):
         if column is not None and given[other] is None:
@@ -1320,7 +1320,7 @@ def require_docids(source):
 
 
 def warn_of_docids(source, number, line):
-    """Warn of the first line of SVMlight text without a name, beside lines that have names."""
+    """Warn of the first line of SVMlight text without a name if other lines have names."""
     said = f"{source}: {show_line(number, line)} has no #docid, so documents have no names."
     warn(Assumption(said))
 
@@ -1482,7 +1482,7 @@ def read_svmlight(source):
 
 
 def note_queries_again(source, qid):
-    """Warn if a query id of SVMlight text comes again after other ids. O(n + q log q)."""
+    """Warn if a query id of SVMlight text recurs after other ids. O(n + q log q)."""
     starts = np.flatnonzero(np.r_[True, qid[1:] != qid[:-1]])
     ids, first = np.unique(qid[starts], return_index=True)
     if ids.size == starts.size:
@@ -1542,8 +1542,8 @@ def read_table(
     ----------
     path : str or path
         CSV (``.csv`` with commas, semicolons or tabs, ``.tsv``; UTF-8, with a header), Parquet
-        (``.parquet``; a named index of pandas becomes a column), or SVMlight/LETOR (``.svm
-        .svmlight .letor .txt .dat``); each may be compressed with gzip (``.csv.gz``).
+        (``.parquet``; a named pandas index becomes a column), or SVMlight/LETOR (``.svm .svmlight
+        .letor .txt .dat``); each may be compressed with gzip (``.csv.gz``).
     target : str, optional
         The column of the scores to rank by; higher is preferred. By default a column named target
         or label (in upper or lower case), reported by an :class:`Assumption`. Not allowed for
@@ -1584,7 +1584,7 @@ def read_table(
     -----
     Assumption
         If the target, query ids or decimal commas were guessed, or a query id of SVMlight text
-        comes again after other queries.
+        recurs after other queries.
 
     Examples
     --------

@@ -20,7 +20,7 @@ DAYS = dict(h=1 / 24, d=1.0, w=7.0) | {"": 1.0}
 
 @dataclass(frozen=True, eq=False)
 class VoteTable:
-    """Votes of a table, and what else is known of them.
+    """Votes of a table, with the units, features and groups that it contains.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
 def days_of(column, said):
     """Days since 1970 (m,) of a column of dates; `said` describes a row and its cell in an error.
 
-    Dates are dates of pandas, text as in ISO 8601, or Unix times in seconds.
+    The column may contain pandas dates, ISO 8601 text or Unix times in seconds.
     """
     import pandas as pd
 

@@ -19,7 +19,7 @@ NUMBERED = (".svm", ".svmlight", ".letor", ".txt", ".dat")
 
 
 def ending_of(file, accepted):
-    """Return the ending of a file to write, in small letters, and whether to use gzip.
+    """Return the ending of a file to write, in lower case, and whether to use gzip.
 
     Raises
     ------
@@ -129,7 +129,8 @@ def write_run(frame, file):
         if (bad := text.str.contains(r"\s") | (text == "")).any():
             row = int(np.argmax(bad))
             raise ArgumentError(
-                f"{column} is {text.iloc[row]!r} in row {row}", f"{what} without spaces in a run"
+                f"{column} is {text.iloc[row]!r} in row {row}",
+                f"{what} without spaces, which a run cannot contain",
             )
     run = pd.DataFrame(dict(qid=frame["qid"].astype(str), name=frame["name"].astype(str)))
     if (again := run.duplicated()).any():
@@ -210,7 +211,8 @@ def write_dataset(data, file):
             continue
         if name in data.feature_names:
             raise ValueError(
-                f"data has a feature {name!r}, a name that its {name} takes. Rename it."
+                f"data has a feature {name!r}, the name of the column of its {name}. Rename the "
+                "feature."
             )
         frame.insert(0, name, column)
     write_frame(frame, file)

@@ -143,7 +143,7 @@ class Shown(Savable):
         """Rows of items X in descending order of their scores (p,); see :meth:`Ranker.rank`."""
         if scores.ndim > 1:
             raise ArgumentError(
-                f"y had {scores.shape[1]} columns in fit, and rank takes one score for each item",
+                f"y had {scores.shape[1]} columns in fit, but rank needs one score for each item",
                 "Fit the model to y of shape (n,).",
             )
         lists, index = RankedLists(scores, scores), index_of(X)
@@ -556,7 +556,7 @@ class Ranker(PairProbabilities, Shown):
         return Kernel(self.kernel, gamma, self.degree, self.coef0)
 
     def _keep_blocks(self, found, facts):
-        """Set the results of a fit to blocks, with names of features if the blocks have them."""
+        """Set the results of a fit to blocks, with feature names if the blocks have them."""
         vars(self).pop("feature_names_in_", None)
         found |= dict(n_features_in_=facts.n_features, by_query_=facts.has_ids)
         if facts.feature_names is not None:
@@ -575,14 +575,14 @@ class Ranker(PairProbabilities, Shown):
             )
         if not given and self.fold_by != "item":
             raise ArgumentError(
-                f"fold_by is {self.fold_by!r}, but folds of scores are by query, "
-                "or by item if there is one query",
+                f"fold_by is {self.fold_by!r}, but folds of scores consist of queries, or of "
+                "items if there is one query",
                 "fold_by='item'",
             )
         if not given and groups is not None:
             raise ArgumentError(
-                "groups is given with scores, but folds of scores are by query, or by item if "
-                "there is one query",
+                "groups is given with scores, but folds of scores consist of queries, or of items "
+                "if there is one query",
                 "preferences, such as preferences=rb.Preferences.from_scores(y, qid)",
             )
 

@@ -135,7 +135,7 @@ def calibrate(
     method: Literal["sigmoid", "isotonic"] = "sigmoid",
     random_state: Seed = None,
 ) -> Sigmoid | Isotonic:
-    """Fit the link from differences of scores to probabilities of preferences.
+    """Fit the link from score differences to probabilities of preferences.
 
     Rankers have a method of this name, which stores the result. Use this function for scores of
     pipelines and of other packages. The chapter :doc:`/book/probabilities` has examples.
@@ -255,7 +255,7 @@ class PairProbabilities:
     def link_(self) -> Any:
         """The object whose ``probability(difference)`` turns a score difference into P(a over b).
 
-        If the model has none, raises an error that is also an AttributeError.
+        A model without probabilities raises an error that is also an AttributeError.
         """
         if (link := vars(self).get("calibration_")) is not None:
             return link
@@ -404,7 +404,7 @@ class PairProbabilities:
         method: Literal["sigmoid", "isotonic"] = "sigmoid",
         random_state: Seed = None,
     ) -> Self:
-        """Fit the probabilities of preferences to items that were not used in `fit`.
+        """Calibrate the probabilities of preferences on items that were not used in `fit`.
 
         The scores do not change. A later fit removes the calibration. If an error is raised, the
         model does not change.

@@ -64,7 +64,7 @@ def of_features(model):
 def references(encoding, asked=()):
     """Features (k,) of each encoded column with two categories or more, and its reference.
 
-    `encoding` is an Encoding or None. `asked` are names of features, such as "sex=m"; other columns
+    `encoding` is an Encoding or None. `asked` are feature names, such as "sex=m"; other columns
     refer to their first category.
 
     Returns
@@ -75,7 +75,7 @@ def references(encoding, asked=()):
     found, names = [], () if encoding is None else encoding.names
     asked = [asked] if isinstance(asked, str) else asked
     if not isinstance(asked, list | tuple) or not all(isinstance(each, str) for each in asked):
-        raise ArgumentError(f"reference is {asked!r}", 'names of features, such as ["sex=m"]')
+        raise ArgumentError(f"reference is {asked!r}", 'feature names, such as ["sex=m"]')
     first = 0 if encoding is None else len(encoding.numbers)
     for words in () if encoding is None else encoding.categories.values():
         levels = np.arange(first, first := first + len(words))
@@ -90,7 +90,7 @@ def references(encoding, asked=()):
         if list(names).count(name) > 1:  # in models of rankbook up to 0.2
             raise ArgumentError(
                 f"reference is {name!r}, the name of two features",
-                "Rename a column so that no two features have one name, and fit again.",
+                "Rename a column so that all feature names differ, and fit again.",
             )
         if not known:
             raise ArgumentError(
@@ -103,7 +103,7 @@ def references(encoding, asked=()):
 
 
 def contrasts(groups, w, factor):
-    """Weights (k,) as differences to references, which are left out, and what changes no score.
+    """Weights (k,) minus their references, which are left out, and what changes no score.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def contrasts(groups, w, factor):
     w : ndarray of shape (k,)
         In the unit of the fit.
     kept : ndarray of shape (k,), int
-        The features that are no reference.
+        The features that are not references.
     constant : ndarray of shape (g, d)
         Orthonormal rows: weights that add a constant to all scores.
     """
@@ -136,8 +136,7 @@ def require_likelihood(problem, n_pairs):
     name = "squares" if loss is None else loss.name
     if name not in LIKELIHOODS:
         raise ArgumentError(
-            f"model is fitted with the loss {name!r}, which is not minus the logarithm of a "
-            "probability",
+            f"model is fitted with the loss {name!r}, which is not a negative log-likelihood",
             "Fit with loss='logistic' or 'plackett-luce'.",
         )
     said = None
@@ -275,7 +274,7 @@ def warn_of_open(X, features, names):
 
 
 def errors_of(solution, robust, cluster, names, kept, constant):  # noqa: PLR0913
-    """Standard errors, the number of units, shifts, and what the data leave open.
+    """Standard errors, the number of units, shifts, and undetermined coefficients.
 
     Errors and shifts (k,) belong to the coefficients that are kept; `kept` and `constant` as from
     :func:`contrasts`, and `names` (d,). The last result contains the indices among them that
@@ -361,7 +360,7 @@ def coefficient_table(
 
     Parameters
     ----------
-    model : RankSVM or RankSVMCV, a pipeline that ends in one, or a model of the command line
+    model : RankSVM or RankSVMCV, a pipeline that ends in one, or a command-line model
         Fitted with ``kernel="linear"`` and ``loss="plackett-luce"`` (for Cox's model and orders) or
         ``"logistic"``, with its ``solution_``, which files and pickles do not contain.
     level : float in (0, 1), default 0.95
@@ -376,30 +375,30 @@ def coefficient_table(
         Whether coefficients belong to one standard deviation of the feature over the training rows,
         without weights, instead of its own unit.
     reference : str or sequence of str, default ()
-        Reference categories of the columns that ``rankbook fit --encode`` encoded, as whole names
-        of features, such as ``"sex=m"``; columns and categories may contain "=". Other columns
-        refer to their first category in sorted order, as in R.
+        Reference categories of the columns that ``rankbook fit --encode`` encoded, as full feature
+        names, such as ``"sex=m"``; columns and categories may contain "=". Other columns refer to
+        their first category in sorted order, as in R.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each feature that is no reference category, with the columns coef, se, z and p (of
-        a two-sided normal test), low and high (the interval), ratio, ratio_low and ratio_high
+        A row for each feature that is not a reference category, with the columns coef, se, z and p
+        (of a two-sided normal test), low and high (the interval), ratio, ratio_low and ratio_high
         (their exponentials). For survival times coef is the log hazard ratio, minus the weight of
         the score, and ratio the hazard ratio; else ratio is the odds ratio. ``attrs`` states the
         meaning of ratio, lam, the covariance, the number of units, the method for ties, and as
         penalty_shift the largest distance, in standard errors, by which the penalty moves a
-        coefficient (to first order).
-        ``attrs["undetermined"]`` names the features whose coefficients the penalty decides, because
-        their columns depend on each other, such as all codes of a column by OneHotEncoder.
-        With encoded columns, ``attrs["reference"]`` is a dict from the name of each category to the
-        name of its reference; coef is the difference of their coefficients.
+        coefficient (to first order). ``attrs["undetermined"]`` names the features whose
+        coefficients the penalty decides, because their columns depend on each other, such as all
+        codes of a column by OneHotEncoder. With encoded columns, ``attrs["reference"]`` is a dict
+        from the name of each category to the name of its reference; coef is the difference of their
+        coefficients.
 
     Raises
     ------
     ValueError
         If the kernel, the loss, the penalty or signs do not fit, if the model has no solution, if
-        pairs that are not independent need another covariance, or a reference is no category.
+        pairs that are not independent need another covariance, or a reference is not a category.
 
     Warns
     -----
@@ -417,11 +416,11 @@ def coefficient_table(
     With the penalty lam/2 |w|^2 all figures describe the penalized estimate, which is shrunk
     towards 0; for the usual table fit with a tiny lam, such as 1e-6. Weights of patients multiply
     their contributions, as in R's survival package. The sandwich has no correction for a small
-    number of clusters. Its contributions are the derivatives of the score by the weights of the
-    patients, also for tied events, as in R's ``coxph(robust=TRUE)``. lifelines 0.30 takes the rows
-    of one time in turn: for age and marker in ``rb.datasets.load_survival``, with times in
-    quarters, its robust errors are up to 6% smaller, and they change with the order of the rows.
-    O(n d^2 + d^3).
+    number of clusters. Its contributions are the derivatives of the score with respect to the
+    weights of the patients, also for tied events, as in R's ``coxph(robust=TRUE)``. lifelines 0.30
+    takes the rows of one time in turn: for age and marker in ``rb.datasets.load_survival``, with
+    times in quarters, its robust errors are up to 6% smaller, and they change with the order of the
+    rows. O(n d^2 + d^3).
 
     References
     ----------

@@ -154,7 +154,8 @@ class Asked:
         values = f.coef if isinstance(f, KernelFunction) else f.weights
         if values.ndim > 1:
             raise ArgumentError(
-                f"model gives an item {values.shape[1]} scores", "a model with one score"
+                f"model gives each item {values.shape[1]} scores",
+                "a model with one score for each item",
             )
         linear = isinstance(f, LinearFunction)
         if by is not None:
@@ -290,7 +291,9 @@ def take_apart(model, a, b):
     if isinstance(model, Pipeline):
         before, names = model[:-1], None
         if not isinstance(model[-1], (Ranker, OnlineRankSVM, OrdinalRanker, Pipeline)):
-            raise ArgumentError(f"model ends in {a_type(model[-1])}", "a ranker as last step")
+            raise ArgumentError(
+                f"model ends in {a_type(model[-1])}", "a pipeline whose last step is a ranker"
+            )
         if len(before):
             a, b = (through(before, name, z) for name, z in (("a", a), ("b", b)))
             with suppress(AttributeError, ValueError):  # a step without names of features
@@ -477,10 +480,10 @@ def explain_pair(
     The contributions add up to f(a) - f(b). For a kernel, the term of a feature is the change of
     the score when the feature is set to the value of the other item, averaged over a and b. The
     joint effect of three or more features is a separate term. The order is proven if abs(f(a) -
-    f(b)) exceeds the radius of the certificate times the distance of a and b in the space of the
-    function. With an approximate kernel this holds for the projected problem, or for the original
-    problem if you have read ``exact_certificate_`` before. O(c d) for c coefficients, O(c d^2) by
-    features of a kernel, and O(n d + m) by preferences.
+    f(b)) exceeds the radius of the certificate times the distance of a and b in feature space. With
+    an approximate kernel this holds for the projected problem, or for the original problem if you
+    have read ``exact_certificate_`` before. O(c d) for c coefficients, O(c d^2) by features of a
+    kernel, and O(n d + m) by preferences.
 
     Examples
     --------

@@ -75,7 +75,7 @@ def names_of(argument, names):
     if not (names and all(isinstance(name, str) for name in names)):
         return None
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise ArgumentError(f"{argument} has the name {twice[0]!r} twice", "different names")
+        raise ArgumentError(f"{argument} has the name {twice[0]!r} twice", "distinct names")
     return np.array(names, dtype=object)
 
 
@@ -85,7 +85,7 @@ def keys_in(argument, names):
     if found == list(range(len(found))):
         return None
     if twice := [name for name, count in Counter(found).items() if count > 1]:
-        raise ArgumentError(f"{argument} has the name {twice[0]!r} twice", "different names")
+        raise ArgumentError(f"{argument} has the name {twice[0]!r} twice", "distinct names")
     return names.to_numpy() if hasattr(names, "to_numpy") else np.array(found, dtype=object)
 
 
@@ -216,7 +216,7 @@ def keys_of(argument, rows, count):
         return np.arange(count)
     if not index.is_unique:
         twice = index[index.duplicated()][0]
-        raise ArgumentError(f"{argument} has the name {twice!r} twice", "different names")
+        raise ArgumentError(f"{argument} has the name {twice!r} twice", "distinct names")
     return index.to_numpy()
 
 
@@ -293,9 +293,9 @@ class LabelRanker(Ranker):
     lam/2 |f|^2 + sum of max(0, 1 - (f(better) - f(worse))) for "ranksvm". See the chapter
     :doc:`/book/new_users_new_items`.
 
-    Unlike linear models of scikit-learn, a label has no intercept. With ``kernel="linear"`` add a
-    constant feature unless X has one: in the second example, whose labels have different means, the
-    share of pairs in the right order rises from 0.69 to 0.89.
+    Unlike linear models of scikit-learn, the model has no intercepts of the labels. With
+    ``kernel="linear"`` add a constant feature unless X has one: in the second example, whose labels
+    have different means, the share of pairs in the right order rises from 0.69 to 0.89.
 
     Parameters
     ----------
@@ -775,7 +775,7 @@ class LabelRankerCV(LabelRanker):
         for "objects", minus the mean score of all labels. With folds, compare only predictions of
         one object and one fold.
     cv_ : "loo" or int
-        What the default of `cv` was for these data, or `cv`.
+        The value of `cv`, or the value that its default took for these data.
     curve_ : ValidationCurve
         The values as a step function, for :func:`rankbook.plots.plot_validation_curve`.
     n_labels_, label_names_, function_, coef_, solution_, certificate_ and others

@@ -445,11 +445,12 @@ class Leaderboard(Savable):
         for name in ("since", "half_life"):
             if (value := getattr(self, name)) is not None and self.date is None:
                 raise ArgumentError(
-                    f"{name} is {value!r}", "a column of dates with it, such as date='day'"
+                    f"{name} is {value!r} and date is None", "a column of dates, such as date='day'"
                 )
         if self.date is not None and self.since is None and self.half_life is None:
             raise ArgumentError(
-                f"date is {self.date!r}", "half_life='90d' or since='2026-01-01' with it"
+                f"date is {self.date!r}, which has no effect alone",
+                "half_life='90d' or since='2026-01-01' as well",
             )
 
     def _read(self, votes, unit):
@@ -693,7 +694,7 @@ class Leaderboard(Savable):
             raise ArgumentError(f"a and b are both {a!r}", "two different items")
         if self.group_[at[0]] != self.group_[at[1]]:
             raise ArgumentError(
-                f"{a!r} and {b!r} are not connected by votes", "items that votes connect"
+                f"{a!r} and {b!r} are not connected by votes", "items that are connected by votes"
             )
         missing = [self.items_[i] for i in at if i not in self.chosen_]
         if missing:
@@ -810,7 +811,7 @@ class Leaderboard(Savable):
 
     @property
     def remark(self) -> str:
-        """What the intervals mean, the effects of pair features, and notes."""
+        """Text on the meaning of the intervals, the effects of pair features, and notes."""
         check_is_fitted(self)
         return "; ".join(leaderboard_text.remarks(self))
 

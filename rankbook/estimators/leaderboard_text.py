@@ -25,7 +25,7 @@ def boards_of(board):
 
 
 def cells(board, most=None):
-    """Head and rows of a leaderboard as texts."""
+    """Header and rows of a leaderboard as strings."""
     table = board.table_ if most is None else board.table_.head(most)
     number, has = numbers(board), table.columns.__contains__
     heads = ["rank", "item", "score"]
@@ -53,7 +53,7 @@ def numbers(board, signed=False):
 
 
 def remarks(board, features=True):
-    """What the intervals mean, notes, and perhaps effects of pair features, and lambda."""
+    """Remarks on the intervals, and perhaps on pair features and lambda; and the notes."""
     said, number, pairs = [], numbers(board, signed=True), board.pair_table_
     if board.errors_ is not None:
         given = board.settings_
@@ -67,7 +67,7 @@ def remarks(board, features=True):
 
 
 def changes(board):
-    """Head and rows of the ranks of items by value, or [] without values."""
+    """Header and rows of the ranks of items by value, or [] without values."""
     if not hasattr(board, "changes_"):
         return []
     table = board.changes_

@@ -69,7 +69,8 @@ def linear_part(model):
         raise ArgumentError("model is not linear in its features", "a model with kernel='linear'")
     if weights.ndim > 1:
         raise ArgumentError(
-            f"model gives {weights.shape[1]} scores for each item", "a model with one score"
+            f"model gives {weights.shape[1]} scores for each item",
+            "a model with one score for each item",
         )
     ones, zeros = np.ones(weights.size), np.zeros(weights.size)
     return getattr(model, "feature_names_in_", None), weights, ones, zeros
@@ -180,6 +181,6 @@ def to_json(
     names = [f"x{j}" for j in range(linear[0].size)] if names is None else [str(n) for n in names]
     if format != "plain" and len(set(names)) < len(names):
         raise ArgumentError(
-            "model has two features of one name", "a model whose features have different names"
+            "model has two features of the same name", "a model whose feature names are distinct"
         )
     return json.dumps(make(name, names, *linear), allow_nan=False, ensure_ascii=False)

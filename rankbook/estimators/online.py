@@ -112,14 +112,14 @@ class Monitor:
 
 # %% ../../nbs/estimators/online.ipynb #c009
 def as_average(name, value):
-    """`value` if it says how to average."""
+    """Return `value` if it is a rule for averaging."""
     if isinstance(value, bool) or isinstance(value, str) and value in ("plain", "suffix"):
         return value
     raise ArgumentError(f"{name} is {describe_value(value)}", "True, False, 'plain' or 'suffix'")
 
 
 class OnlineEstimator(Shown):
-    """Base of the estimators that learn from streams: parameters, and what was learnt."""
+    """Base of the estimators that learn from streams: their parameters and learned state."""
 
     coef_: np.ndarray
     n_updates_: int
@@ -157,7 +157,7 @@ class OnlineEstimator(Shown):
         ]
 
     def _keep(self, stream, **found):
-        """Set what was learnt; nothing was changed before."""
+        """Set the learned state, the only change of the estimator."""
         self._stream = stream
         vars(self).pop("calibration_", None)  # it was of other weights
         self.n_updates_, self.converged_ = stream[0].updates, stream[1].converged
@@ -166,7 +166,7 @@ class OnlineEstimator(Shown):
         return self
 
     def _start(self, shape):
-        """A fresh stream: a learner, its monitor, and the fraction of a step that is due."""
+        """A new stream: a learner, its monitor, and the fraction of a step that is due."""
         average = "suffix" if self.average is True else self.average
         seed = int(np.random.RandomState(as_seed(self.random_state)).randint(2**31 - 1))
         options = dict(step=self.step, average=average, seed=seed, offset=self.offset)
@@ -175,7 +175,7 @@ class OnlineEstimator(Shown):
         return learner, monitor, 0.0
 
     def _stream_so_far(self):
-        """The stream that learning goes on from, or None before anything was learnt."""
+        """State of the stream so far, or None before the first batch."""
         stream = getattr(self, "_stream", None)
         if stream is None and hasattr(self, "coef_"):
             raise ArgumentError(
@@ -185,7 +185,7 @@ class OnlineEstimator(Shown):
         return stream
 
     def _after_batch(self, stream, X, sampler, weight):
-        """The stream after steps on constraints of items X, as many as their total weight says.
+        """The stream after steps on constraints of items X, in proportion to their total weight.
 
         The given stream is left as it is.
         """
@@ -402,7 +402,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         return self._best_first(np.asarray(self.predict(X)), X)
 
     def _learn(self, *given, partial=False):
-        """Learn from scores or preferences, anew or further.
+        """Learn from scores or preferences, from scratch or in continuation.
 
         Of preferences that are counted no list is made.
         """
@@ -426,7 +426,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
             stream = self._after_all(stream, X, sampler)
         else:
             raise ArgumentError(
-                "preferences has weights of items so small that their products vanish",
+                "preferences has item weights so small that their products underflow",
                 "larger weights",
             )
         by_query = data.by_query or (partial and getattr(self, "by_query_", False))
@@ -462,7 +462,7 @@ def as_classes(classes, known):
 
 
 def class_indices(y, classes):
-    """The number of the class of each example; a label that is none of them is an error."""
+    """The number of the class of each example; any other label is an error."""
     try:
         number = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     except TypeError as error:
@@ -571,7 +571,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         return self._contained(self.classes_[number], X)
 
     def _learn_labels(self, X, y, classes, sample_weight, margin, partial=False):
-        """Learn from examples with labels, anew or further."""
+        """Learn from examples with labels, from scratch or in continuation."""
         if isinstance(y, np.ndarray) and y.dtype.names is not None:
             fields = ", ".join(map(repr, y.dtype.names))
             raise ArgumentError(f"y has the fields {fields}", "labels of shape (n,)")

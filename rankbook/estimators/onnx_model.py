@@ -19,7 +19,7 @@ OPSET = 13  # version of the operators, which every runtime since 2021 has
 
 
 def scaled_ranker(model):
-    """The ranker in a pipeline, search or model of the command line, and its scaling and names.
+    """Ranker of a pipeline, search or command-line model, with its scaling and feature names.
 
     The scaling is a list of factors and shifts (d,), in order; the names of raw features may be
     None.

@@ -166,8 +166,9 @@ def spanned_part(problem, g):
 def determined_groups(problem, X):
     """The group (p,) of each item of X (p, d). Comparisons determine the differences within groups.
 
-    All items form one group unless the kernel is linear. O(n d min(n, d)), or some hundred products
-    with the training items if these have more than DENSE entries. Items in blocks take a pass.
+    All items form one group unless the kernel is linear. O(n d min(n, d)), or about a hundred
+    products with the training items if these have more than DENSE entries. Items in blocks take a
+    pass.
     """
     found = np.zeros(X.shape[0], dtype=np.intp)
     if not problem.has_weights:
@@ -324,7 +325,7 @@ class OrderIntervals:
         return pd.DataFrame(columns, index=index)
 
     def _cells(self):
-        """The head and the rows of the table."""
+        """The header and the rows of the table."""
         span = lambda low, high: f"{low}" if low == high else f"{low} to {high}"
         size = np.abs(self.score).max()
         digits = min(9, max(0, 2 - math.floor(math.log10(size)))) if size > 0 else 2
@@ -678,7 +679,7 @@ def posterior_root(solution, X, n_pairs=0):
             cross, own = problem.kernel.cross(X, problem.X), problem.kernel.gram(X)
         elif not np.array_equal(X, problem.X):
             raise ArgumentError(
-                "X holds new items, whose kernel with each other is not known",
+                "X holds new items, whose kernel values with each other are unknown",
                 "the training items, or a kernel by name",
             )
         bands = problem.summed.evaluate(f, derivative).bands

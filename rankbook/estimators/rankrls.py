@@ -76,7 +76,7 @@ def sampled_rows(block, share, seed):
 
 
 def block_statistics(block, empty, query_weight=None):
-    """The statistics of one block, and what it holds."""
+    """The statistics of one block, and the facts about it."""
     facts = facts_of(block)
     X = block.X if empty.basis is None else dense(block.X)
     if block.worse_weight is not None or block.is_survival:
@@ -103,7 +103,7 @@ def merge_facts(first, second):
 
 # %% ../../nbs/estimators/rankrls.ipynb #c004
 class RankRLSBase(Ranker):
-    """What is read the same way with one lambda and with several."""
+    """Base class of both estimators: how they read training data."""
 
     takes = ("sparse", "float32", "columns")
 
@@ -157,7 +157,7 @@ class RankRLSBase(Ranker):
         return announce_time(seconds, f"a basis of {r:,} items", "use a smaller basis")
 
     def _block_basis(self, blocks, gamma):
-        """The basis (r, d) or None: as given, or so many items of a sample of all blocks."""
+        """The basis (r, d), as given or drawn from a sample of all blocks; or None."""
         basis = self.basis
         if basis is None or np.ndim(basis) == 2:
             return basis
@@ -304,10 +304,10 @@ class RankRLS(RankRLSBase):
         unchanged.
 
         X may also be :class:`rankbook.RankingStatistics` of a linear kernel or a basis, for example
-        statistics that were stored and grow every night; the fit then takes O(p^3). Or X may be an
-        iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid,
-        sample_weight); :class:`rankbook.Blocks`; or a dask array or data frame, with y and qid of
-        Dask or names of columns; see :func:`rankbook.dask_blocks`.
+        stored statistics to which new data were added; the fit then takes O(p^3). Or X may be an
+        iterator of blocks of whole queries, (X, y), (X, y, qid) or (X, y, qid, sample_weight);
+        :class:`rankbook.Blocks`; or a dask array or data frame, with y and qid of Dask or names of
+        columns; see :func:`rankbook.dask_blocks`.
 
         Pass `preferences` in place of y, qid and sample_weight as for :class:`rankbook.RankSVM`.
         The fit then minimizes the sum of c (delta - (f(better) - f(worse)))^2, for weights c and
@@ -393,7 +393,7 @@ class RankRLS(RankRLSBase):
         prefs = data.target
         if not (data.is_scored or prefs.is_counted and prefs.level_weight is None):
             raise ArgumentError(
-                "y is a Preferences with single pairs, which partial_fit cannot add",
+                "y is a Preferences of individual pairs, which partial_fit cannot add",
                 "scores, or Preferences.from_scores",
             )
         grown = None if statistics is None else merge_statistics(statistics)
@@ -411,7 +411,7 @@ class RankRLS(RankRLSBase):
         if given and not (self.graph is None or isinstance(self.graph, str)):
             raise ArgumentError(
                 f"{given[0]} is given and graph is {a_type(self.graph)}, which weighs pairs itself",
-                "graph=None or graph='identity' with it",
+                "graph=None or graph='identity'",
             )
         if data.query_weight is None:
             return data.weights
@@ -493,7 +493,7 @@ class RankRLS(RankRLSBase):
             return empty.add(problem.X, problem.target.prefs)
         if graph.kind in ("weighted", "preferences"):
             raise ArgumentError(
-                "model was fitted to single pairs or a graph of weights, to which partial_fit "
+                "model was fitted to individual pairs or a graph of weights, to which partial_fit "
                 "cannot add",
                 "Fit the model to scores, or to Preferences.from_scores.",
             )

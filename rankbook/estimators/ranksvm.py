@@ -106,8 +106,8 @@ def solver_from(model, start, problem):
     weights = vars(start).get("coef_") if hasattr(start, "__dict__") else None
     if hasattr(start, "factor") and hasattr(start, "model"):
         raise ArgumentError(
-            f"start is {a_type(start)} of the command line",
-            "its attribute model, with features that are scaled in the same way",
+            f"start is {a_type(start)}, a model of the command line",
+            "start.model, and scale the features of X like its training data",
         )
     if weights is None or "nystroem_map_" in vars(start) or not problem.is_factored:
         raise ArgumentError(
@@ -365,7 +365,7 @@ class RankSVM(Ranker):
         return problem.exact_certificate(self.solution_)
 
     def _fit_blocks(self, blocks, start):
-        """Fit to blocks, in a hundred or so passes of O(n d + n log n) over them."""
+        """Fit to blocks, in about a hundred passes of O(n d + n log n) over them."""
         self._kernel(self.gamma)  # refuses a gamma
         problem = BlockRankSVMProblem(blocks, self.loss, self.query_weight, self.signs)
         if start is not None:
@@ -453,7 +453,7 @@ class RankSVM(Ranker):
         if count == "auto":
             if not proven.relative_gap <= EXACT_GAP:
                 warn(
-                    f"approximate_kernel is 'auto', and with all {used} items that count the "
+                    f"approximate_kernel is 'auto', and with all {used} compared items the "
                     f"relative gap for the kernel itself is {proven.relative_gap:.1e}, not "
                     f"{EXACT_GAP}: rounding errors of the kernel are too large. Try smaller "
                     "features."
@@ -461,8 +461,8 @@ class RankSVM(Ranker):
         else:
             if used < count:
                 warn(
-                    f"approximate_kernel is {count}, and {used} items are used: "
-                    f"that is what the kernel of the {len(X)} items spans, to rounding."
+                    f"approximate_kernel is {count}, but only {used} items are used, the "
+                    f"numerical rank of the kernel matrix of the {len(X)} items."
                 )
             solution = self._solve(problem, lam)
         found = fitted_attributes(solution)
@@ -521,9 +521,9 @@ USUAL_RATIO, WIDE_RATIO = 1e-6, 0.05  # lam_min_ratio: for sparse penalties and 
 
 
 class FoldCurve(NamedTuple):
-    """The exact curve of a fold, how its path ended, and what followed it.
+    """The exact curve of a fold, the status of its path, and the solver that followed it.
 
-    `follower` is the solver that was asked for, or the class that "auto" stood for.
+    `follower` is the requested solver, or the class that "auto" stood for.
     """
 
     curve: ValidationCurve
@@ -621,8 +621,9 @@ class RankSVMCV(Ranker):
     random_state : None, int, numpy Generator or RandomState, default None
         Seed for shuffling, if `cv` is a number; None assigns folds in the order of the scores.
     fold_by : {"item", "pair", "group", "order"}, default "item"
-        What a fold of preferences leaves out: items, single preferences (or whole groups of them,
-        with `groups`), all items of a group, or orders. Preferences between folds are dropped.
+        What a fold of preferences leaves out: items, individual preferences (or whole groups of
+        them, with `groups`), all items of a group, or orders. Preferences between folds are
+        dropped.
 
     Attributes
     ----------

@@ -199,10 +199,10 @@ class RayleighRanker(RayleighBase):
         Weight of the penalty on different scores of neighbours, the paper's gamma. With 0 the
         unlabelled items only help to choose the subspace.
     n_components : int >= 1 or None, default 10
-        Dimension p of the subspace of the kernel. None uses all directions that the items span, in
-        O(n^3). With the linear kernel, None gives a linear function of X. With a subspace or a
-        manifold weight, the result depends on the origin of a linear kernel; centre features that
-        are far from 0.
+        Dimension p of the subspace of the feature space. None uses all directions that the items
+        span, in O(n^3). With the linear kernel, None gives a linear function of X. With a subspace
+        or a manifold weight, the result depends on the origin of a linear kernel; centre features
+        that are far from 0.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default "rbf"
     gamma, degree, coef0
         Kernel parameters; gamma=None means 1/d.

@@ -76,7 +76,9 @@ SOLVERS = (
 
 def _linear_function(weights):
     demand_finite("weights", weights)
-    demand(weights.dtype.kind == "f" and weights.ndim in (1, 2), "weights are no vector or matrix")
+    demand(
+        weights.dtype.kind == "f" and weights.ndim in (1, 2), "weights are not a vector or a matrix"
+    )
     return LinearFunction(weights)
 
 
@@ -91,7 +93,7 @@ def _kernel_function(**parts):
     fits = items is None or (
         items.ndim == 2 and items.shape[0] == count and items.dtype.kind == "f"
     )
-    demand(fits, "items are no floats, or not as many as coef")
+    demand(fits, "items are not floats, or not as many as coef")
     for name in ("coef", "items"):
         if (value := getattr(function, name)) is not None:
             demand_finite(name, value)
@@ -292,7 +294,7 @@ def board_errors():
     def made(cls, **parts):
         found = cls(**parts)
         values = next(iter(parts.values()))
-        demand(isinstance(values, np.ndarray) and values.ndim == 2, "errors_ is no matrix")
+        demand(isinstance(values, np.ndarray) and values.ndim == 2, "errors_ is not a matrix")
         demand_finite("errors_", values)
         demand(getattr(found, "df", 1.0) > 0, "df")
         demand(found.name in ("laplace", "sandwich", "bootstrap"), "name")
@@ -356,7 +358,7 @@ def made_model(cls, params, fitted):
     model = cls(**params)
     for name in fitted:
         public = name.isidentifier() and name.endswith("_") and not name.startswith("_")
-        demand(public, f"{name!r} is no attribute of a fitted model")
+        demand(public, f"{name!r} is not an attribute of a fitted model")
     if fitted:
         check_fitted(model, fitted)
         if "certificate_" in fitted:  # files of version 0.1 lack lam_

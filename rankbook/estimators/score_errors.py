@@ -115,7 +115,7 @@ class Comparison(Tabled):
     probability : float
         Probability that `a` has the higher score, given the votes.
     p_value : float
-        Two-sided, for the hypothesis that the scores are equal.
+        Two-sided p-value for the hypothesis that the scores are equal.
     level : float
 
     Examples

@@ -161,7 +161,7 @@ class BaselineHazard(SetOnce):
         return np.exp(np.negative(found, out=found), out=found)
 
     def restricted_mean(self, y_score: ArrayLike, tau: float) -> np.ndarray:
-        """Mean time that patients live until `tau`, the area below their curves from 0 to `tau`.
+        """Restricted mean survival time: the area below each curve from 0 to `tau`.
 
         Parameters
         ----------

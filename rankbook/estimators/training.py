@@ -373,9 +373,7 @@ def open_blocks(model: Any, X: Any, given: dict[str, Any], **options: Any) -> It
     if not isinstance(X, np.ndarray) and is_dask(X):
         y, *others, preferences = given.values()
         if preferences is not None or isinstance(y, Target):
-            raise ArgumentError(
-                "preferences are given and X is a collection of Dask", "scores y with Dask"
-            )
+            raise ArgumentError("preferences are given and X is a Dask collection", "scores y")
         require_target(y, "scores of shape (n,)")
         blocks = dask_blocks(X, y, *others)
     elif isinstance(X, BlocksLike):

@@ -56,9 +56,9 @@ DROPPED = 1e200  # pivot of an item that gets no coefficient
 def basis_cholesky(A):
     """Compute the Cholesky factor of a Gram matrix A (r, r), and drop dependent items.
 
-    An item is dropped if its pivot, its squared distance from the span of the others, is below
-    8 r eps max(diagonal). C is lower triangular with C C' = A for the items that are kept. A
-    dropped item has the pivot DROPPED, so its row and column of C^-1 are 0 to rounding. O(r^3).
+    An item is dropped if its pivot, its squared distance from the span of the others, is below 8 r
+    eps max(diagonal). C is lower triangular with C C' = A for the items that are kept. A dropped
+    item has the pivot DROPPED, so its row and column of C^-1 are numerically 0. O(r^3).
 
     Returns
     -------
@@ -324,8 +324,8 @@ def choose_basis(
     if method == "kmeans++":
         if hasattr(chosen.function, "objects"):
             raise ArgumentError(
-                "method is 'kmeans++' and the items are numbers of objects, whose distances "
-                "mean nothing",
+                "method is 'kmeans++', but the items are indices of objects, which have no "
+                "meaningful distances",
                 "'random' or 'rpcholesky'",
             )
         from sklearn.cluster import kmeans_plusplus

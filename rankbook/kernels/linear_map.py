@@ -449,7 +449,7 @@ class KernelMap(SetOnce):
 
     @cached_property
     def null_space(self) -> np.ndarray:
-        """Orthonormal basis (d, k) of the weights that give all items equal scores, to rounding.
+        """Orthonormal basis (d, k) of the weights that give all items equal scores, up to rounding.
 
         The cost is O(d^3) if a sample of 3 d items has full rank. Otherwise it is O(d^3 + n d k)
         for the k directions that the sample does not span.
@@ -485,7 +485,7 @@ def least_coefficients(problem, w):
     """Compute the shortest coefficients (n,) with X' coef = w (d,).
 
     If the items do not span w, X' coef is the projection of w on their span. O(n d^2 + d^3), or
-    some hundred products with X for d > LARGEST_MATRIX.
+    about a hundred products with X for d > LARGEST_MATRIX.
     """
     X, unit, d = problem.X, problem.feature_units, problem.X.shape[1]
     if d > LARGEST_MATRIX:

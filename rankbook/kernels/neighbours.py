@@ -58,13 +58,13 @@ def found_neighbours(X, c, transformer):
     n, G = len(X), coo_array(transformer.fit_transform(X))
     if G.shape != (n, n):
         raise ArgumentError(
-            f"metric gave a graph of shape {G.shape} from {n} items",
+            f"metric returned a graph of shape {G.shape} from {n} items",
             f"Return a graph of shape ({n}, {n}).",
         )
     i, j = G.coords
     if not np.isfinite(G.data).all():
         raise ArgumentError(
-            "metric gave a graph with a distance that is NaN or infinite",
+            "metric returned a graph with a distance that is NaN or infinite",
             "Return only finite distances.",
         )
     others = np.flatnonzero(i != j)
@@ -181,8 +181,8 @@ def is_approximate(X, metric, neighbours, is_gram=False):
     if hasattr(metric, "fit_transform"):
         if neighbours != "auto":
             raise ArgumentError(
-                f"neighbours is {neighbours!r} and metric is a transformer, which searches in "
-                "its own way",
+                f"neighbours is {neighbours!r} and metric is a transformer, which has its own "
+                "search",
                 "neighbours='auto' with a transformer",
             )
         return False

@@ -45,11 +45,11 @@ def kernel_diagonal(X, kernel):
 
 # %% ../../nbs/kernels/nystroem.ipynb #c008
 def refuse_negative(left, scale):
-    """Raise a ValueError if a residual is clearly negative, so that the matrix is no kernel."""
+    """Raise a ValueError if a residual is clearly negative, so that the matrix is not a kernel."""
     i = int(left.argmin())
     if left[i] < -1e-8 * scale:
         raise ArgumentError(
-            f"kernel is not positive semi-definite: the residual of item {i} has the square "
+            f"kernel is not positive semi-definite: the squared residual of item {i} is "
             f"{left[i]:.3g}",
             "a positive semi-definite kernel",
         )
@@ -379,8 +379,8 @@ class NystroemMap(SetOnce):
             raise ArgumentError("kernel is 0 for every item", "a kernel with positive values")
         if k < p and n_components is not None:
             warn(
-                f"n_components is reduced from {p} to {k}: "
-                f"that is what the kernel of the {len(X)} items spans, to rounding."
+                f"n_components is reduced from {p} to {k}, the numerical rank of the kernel "
+                f"matrix of the {len(X)} items."
             )
         self.landmarks = None if self.kernel.name == "precomputed" else as_read_only(X[self.pivots])
         if self.kernel.function:
@@ -451,7 +451,7 @@ PIVOTS = 64  # number of pivots in a step
 
 
 def low_rank_factor(K, max_rank=None, tol=1e-14):
-    """Compute Z and pivots with K = ZZ' to rounding; None if Z needs more than `max_rank` columns.
+    """Compute Z and pivots with K = ZZ' up to rounding, or None for more than `max_rank` columns.
 
     Parameters
     ----------

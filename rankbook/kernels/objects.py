@@ -174,7 +174,7 @@ def as_factor(name, kernel):
         return Kernel(equal_rows)
     if isinstance(kernel, str) and kernel == "precomputed":
         raise ArgumentError(
-            f"{name} is 'precomputed'", "the matrix itself, and the numbers of its rows as items"
+            f"{name} is 'precomputed'", "the matrix itself, and its row numbers as items"
         )
     if callable(kernel) or isinstance(kernel, str):
         return Kernel(kernel)

@@ -233,7 +233,7 @@ def sign_flip_p(d, n_resamples, seed):
     """Compute the two-sided p-value of the mean of d (q,) by the randomization test.
 
     It is exact if the 2**ceil(q / 2) sign changes of half of d are at most `n_resamples`, and then
-    takes O(q 2**(q / 2)) time. Otherwise so many sign changes of d are drawn.
+    takes O(q 2**(q / 2)) time. Otherwise this number of sign changes of d is drawn at random.
     """
     d = d[d != 0]
     if d.size < 2:  # either sign is as far from 0
@@ -296,7 +296,7 @@ class Comparison:
         Difference of the means, a - b, with its bootstrap interval.
     confidence : float
     wins, ties, losses : int
-        Number of queries in which a is better, equal, worse.
+        Numbers of queries in which a is better, equal and worse.
     p_randomization, p_wilcoxon : float
         Two-sided p-values.
     n_compared : int, default 1
@@ -327,7 +327,7 @@ class Comparison:
 
     @property
     def cells(self):
-        """Rows of the table as texts, the head first."""
+        """Rows of the table as strings, the header first."""
         p = lambda value: "" if np.isnan(value) else f"{value:.2g}"
         holm = f" (Holm, {self.n_compared})" if self.n_compared > 1 else ""
         return [
@@ -385,7 +385,7 @@ def compare(  # noqa: PLR0913 -- a metric's arguments, and the tests'
         Grades.
     a : array-like of shape (n,), float
         Scores.
-    b : array-like of shape (n,), float, or dict of such
+    b : array-like of shape (n,), float, or dict of them
         Scores of the other ranking, or of several others by name.
     qid : array-like of shape (n,)
         Query ids, in any order; at least two queries must have a value.

@@ -118,7 +118,7 @@ class ConcordanceInterval:
     ----------
     value, low, high : float
     standard_error : float
-        By the jackknife over patients.
+        Standard error by the jackknife over patients.
     confidence : float
     n_patients : int
         Number of patients, or of clusters, of positive weight.
@@ -227,7 +227,7 @@ class ConcordanceComparison:
     standard_error : float
         Standard error of the difference, by the jackknife over patients.
     p_value : float
-        Two-sided, for the hypothesis that both are equal.
+        Two-sided p-value for the hypothesis that both are equal.
     confidence : float
     n_patients : int
 
@@ -253,7 +253,7 @@ class ConcordanceComparison:
 
     @property
     def cells(self):
-        """Rows of the table as texts, the head first."""
+        """Rows of the table as strings, the header first."""
         return [
             ["concordance", f"{self.n_patients} {self.unit}"],
             ["a", f"{self.value_a:.4f}"],

@@ -108,8 +108,8 @@ def best_cuts(
     -------
     ndarray of shape (k - 1,), float64
         Nondecreasing thresholds. A level between equal thresholds, below minus infinity or above
-        infinity gets no item. A finite threshold is midway between two scores. If several cuts
-        are equally good, the lowest is taken, starting with the highest cut.
+        infinity gets no item. A finite threshold is midway between two scores. Ties between equally
+        good cuts are broken from the highest threshold down: each takes its lowest value.
 
     Raises
     ------

@@ -47,8 +47,8 @@ def add_link(metric, options, model):
     if not hasattr(type(ranker), "link_"):
         raise ArgumentError(
             f"metric is {metric.__name__!r} and model is {a_type(ranker)}, which has no link_",
-            "a ranker of rankbook with probabilities",
-            "If its differences of scores are log-odds, pass link='logistic'.",
+            "a rankbook model with probabilities",
+            "If score differences are log-odds, pass link='logistic'.",
         )
     return metric, options | dict(link=ranker.link_)
 
@@ -154,7 +154,7 @@ def over_blocks(
     if not hasattr(blocks, "reduce"):
         raise ArgumentError(
             f"blocks is {a_type(blocks)}",
-            "rankbook.Blocks, or what rankbook.dask_blocks returns",
+            "rankbook.Blocks, or the result of rankbook.dask_blocks",
         )
     if not callable(getattr(model, "predict", None)):
         raise ArgumentError(
@@ -166,7 +166,7 @@ def over_blocks(
 
 
 def block_scores(block, model):
-    """Compute the scores of a block's items, with names of features if the model knows names.
+    """Compute the scores of a block's items, with feature names if the model has them.
 
     For a block without names, scikit-learn's warning about them is silenced.
     """

@@ -88,8 +88,8 @@ def disagreement(
         Query ids, in any order; one query by default. Not allowed with preferences, which have
         their own queries.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the items; a preference has the product of its two items' weights. Not
-        allowed with preferences, which have their own weights.
+        Weights >= 0 of the items; the weight of a preference is the product of its two item
+        weights. Not allowed with preferences, which have their own weights.
     tie_tol : float, default 1e-12
         Two scores tie if they differ by at most `tie_tol` (below 1) times the larger absolute
         value, as in :func:`math.isclose`. The default absorbs rounding: a matrix product may give
@@ -155,8 +155,8 @@ def pair_accuracy(
     qid : array-like of shape (n,), optional
         Query ids, in any order; one query by default.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the items; a pair has the product of its two items' weights. The mean over
-        queries is unweighted, without the queries in which no pair has a positive weight.
+        Weights >= 0 of the items; the weight of a pair is the product of its two item weights. The
+        mean over queries is unweighted, without the queries in which no pair has a positive weight.
     empty : {"skip", 0, 1}, default "skip"
         Value of a query in which all grades are equal; "skip" leaves such queries out.
 
@@ -226,9 +226,9 @@ def auc(
         Query ids, in any order; one query by default. Not allowed with preferences, which have
         their own queries.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the items, as in scikit-learn: a pair has the product of its two items'
-        weights. The mean over queries is unweighted, without the queries in which no pair has a
-        positive weight. Not allowed with preferences, which have their own weights.
+        Weights >= 0 of the items, as in scikit-learn: the weight of a pair is the product of its
+        two item weights. The mean over queries is unweighted, without the queries in which no pair
+        has a positive weight. Not allowed with preferences, which have their own weights.
     empty : {"skip", 0, 1}, default "skip"
         Value of a query without both values; "skip" leaves such queries out.
 
@@ -264,7 +264,7 @@ def auc(
             raise ArgumentError(
                 f"y_true is {prefs!r}",
                 "the full graph of at most two levels in each query for the AUC, without "
-                "weights of single pairs",
+                "weights of individual pairs",
                 "For other preferences call rb.metrics.pair_accuracy(y_true, y_score).",
             )
         level, qid = prefs.levels.by_item()
@@ -339,7 +339,7 @@ def kendall_tau(
 
     Notes
     -----
-    Scores tie as in :func:`rankbook.disagreement`. For one query the value equals that of
+    Scores tie as in :func:`rankbook.disagreement`. For one query the value equals
     :func:`scipy.stats.kendalltau`, which is NaN if all scores tie. Costs O(n log n).
 
     Examples

@@ -91,8 +91,8 @@ def probabilities_of(link, difference):
     p = as_array("link", link.probability(difference))
     if p.shape != difference.shape or p.dtype.kind not in "fiu":
         raise ArgumentError(
-            f"link has probabilities of type {p.dtype} and shape {p.shape} for an array of shape "
-            f"{difference.shape}",
+            f"link returned probabilities of type {p.dtype} and shape {p.shape} for an array of "
+            f"shape {difference.shape}",
             "a link that returns an array of numbers of that shape",
         )
     if not (inside := (p >= 0) & (p <= 1)).all():
@@ -457,7 +457,7 @@ class Reliability:
 
     @property
     def cells(self):
-        """Rows of the table as texts, the head first."""
+        """Rows of the table as strings, the header first."""
         interval = f"{100 * self.confidence:g}% interval"
         head = [self.of[0], "predicted", "observed", interval, self.of[1]]
         rows = zip(

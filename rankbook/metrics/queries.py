@@ -382,7 +382,7 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
         return y_true.scores, y_true.queries, None, None
     if y_true.has_pair_weights:
         raise ArgumentError(
-            "y_true is a Preferences with weights of single preferences",
+            "y_true is a Preferences with weights of individual preferences",
             "weights of items",
             "For other weights call rb.disagreement(y_true, y_score).",
         )

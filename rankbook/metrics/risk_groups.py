@@ -128,7 +128,7 @@ class SurvivalCurve:
         return float(self.times[below[0]]) if below.size else np.inf
 
     def restricted_mean(self, tau: float) -> float:
-        """Mean time that patients live until `tau`: the area below the curve from 0 to `tau`.
+        """Restricted mean survival time: the area below the curve from 0 to `tau`.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ class RiskGroups:
 
     @property
     def cells(self):
-        """Rows of the table as texts, the head first."""
+        """Rows of the table as strings, the header first."""
         rows = [["scores", "patients", "events", "expected", "median"]]
         for a, b, curve, expected in zip(self.low, self.high, self.curves, self.expected):
             median = f"{curve.median:g}" if np.isfinite(curve.median) else "not reached"
@@ -492,7 +492,7 @@ def survival_calibration(
         if np.isnan(observed):
             raise UndefinedMetric(
                 f"y_true has no patient under observation after {curve.times[-1]:g} in the group "
-                f"of probabilities {p.min():.3g} to {p.max():.3g}",
+                f"with probabilities from {p.min():.3g} to {p.max():.3g}",
                 f"a time up to {curve.times[-1]:g}, or fewer groups",
             )
         step = np.searchsorted(curve.times, at, side="right")

@@ -59,7 +59,7 @@ def as_survival(argument, value, qid=None, sample_weight=None, late=False):
         )
     if found.has_pair_weights:
         raise ArgumentError(
-            f"{argument} is a Preferences with weights of single pairs", "weights of patients"
+            f"{argument} is a Preferences with weights of individual pairs", "weights of patients"
         )
     return found
 

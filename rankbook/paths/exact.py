@@ -110,7 +110,7 @@ class End(IntEnum):
     LAM_MIN = 3, Status.LAM_MIN
     STALLED = 4, Status.NUMERICAL, "too many events in a row without progress"
     DRIFTED = 5, Status.NUMERICAL, "rounding errors of the scores exceed a thousandth of a margin"
-    SINGULAR = 6, Status.NUMERICAL, "the system of the free preferences is singular to rounding"
+    SINGULAR = 6, Status.NUMERICAL, "the system of the free preferences is numerically singular"
     UNBOUNDED = (
         7,
         Status.NUMERICAL,
@@ -156,7 +156,7 @@ def sets_at(events, first, lam):
 def _solver_of(H):
     """A function that solves H x = r, and the Cholesky factor of H. O(|A|^3).
 
-    If H is singular to rounding, the factor is None, and x has minimum norm.
+    If H is numerically singular, the factor is None, and x has minimum norm.
     """
     from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq
 
@@ -369,7 +369,7 @@ class SolutionPath:
     def solution(self, lam: float) -> Solution:
         """The :class:`Solution` at lam, with its certificate.
 
-        If the relative gap exceeds `tol`, the method gives a warning.
+        If the relative gap exceeds `tol`, the method issues a warning.
         """
         lam = in_domain(self, lam)
         solution = Solution(self.problem, lam, **self.read(lam), solver=self.solver)
@@ -478,7 +478,7 @@ class RegularizationPath(SolutionPath):
         return answer | dict(dual=answer["dual"].listed())
 
     def breakpoint_scores(self, X_new: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Blocks of breakpoints with the scaled scores of new items.
+        """Yield blocks of breakpoints with the scaled scores of new items.
 
         The path must come from a solver that supplies an iterator.
 
@@ -840,7 +840,7 @@ class KernelGauge(Gauge):
 
 
 def noise_level(problem):
-    """The lambda below which rounding may end a path: there NOISY rounding errors are a margin."""
+    """Lambda below which rounding may end a path: NOISY rounding errors amount to a margin."""
     v = np.abs(first_sums(problem.prefs))
     length = np.sqrt(problem.diagonal)
     error = np.finfo(float).eps * length.max() * (length @ v)
@@ -888,7 +888,7 @@ def accurate_part(path):
     problem, top = path.problem, path.problem.lam_max
     gauge = (Gauge if problem.is_factored else KernelGauge)(problem)
     if top == 0:
-        reason = "the kernel matrix is 0 to rounding where preferences act"
+        reason = "the kernel matrix is numerically 0 where preferences act"
         return path if gauge.gradient_is_zero() else path.cut(gauge.level, Status.ROUNDING, reason)
     while not all(gauge.is_good(path, lam) for lam in measured_at(path, gauge.level)):
         low = path.domain[0]
@@ -950,7 +950,7 @@ class LabelPath(SolutionPath):
         return found
 
     def breakpoint_scores(self, X_new):
-        """Blocks of lambdas with lam f of the ranking's items, ``ranking_items(X_new)``.
+        """Yield blocks of breakpoints with the scaled scores lam f of ``ranking_items(X_new)``.
 
         For two classes these are the examples and the item with score 0, otherwise pairs (example,
         class). The scores may contain a constant common to all items. See

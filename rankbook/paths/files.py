@@ -48,7 +48,9 @@ def are_indices(a, n):
 def finite(name, a, shape):
     """Return the array if it has this shape and finite floats, else raise a ValueError."""
     fits = isinstance(a, np.ndarray) and a.shape == shape and a.dtype == np.float64
-    demand(fits and np.isfinite(a).all(), f"{name} is no array of finite floats of shape {shape}")
+    demand(
+        fits and np.isfinite(a).all(), f"{name} is not an array of finite floats of shape {shape}"
+    )
     return a
 
 
@@ -71,7 +73,7 @@ def kernel_parts(kernel):
     """Return the name and the parameters of a kernel."""
     if kernel.name == "callable":
         raise Unstorable(
-            "kernel is a function, which a file cannot hold. "
+            "kernel is a function, which a file cannot store. "
             "Pass a named kernel, or its Gram matrix as kernel='precomputed'"
         )
     return dict(kernel=kernel.name, gamma=kernel.gamma, degree=kernel.degree, coef0=kernel.coef0)
@@ -109,8 +111,8 @@ def _plain_name(name):
     name = name.item() if isinstance(name, np.generic) else name
     if type(name) not in (str, int, float, bool) or name != name:
         raise Unstorable(
-            f"preferences have the item {name!r}, {a_type(name)}, whose name a file "
-            "cannot hold. Pass text and numbers"
+            f"preferences have the item {name!r}, {a_type(name)}, whose name a file cannot store. "
+            "Pass names that are text or numbers"
         )
     return name
 
@@ -119,7 +121,7 @@ def _preferences(graph, n_items, n_queries, n_ties=0, items=None, has_ids=True, 
     optional = {"weight", "margin", "item_weight", "better_weight", "worse_weight"}
     given = set(arrays) - optional
     demand(given in ({"scores", "queries"}, {"better", "worse"}), "preferences have other parts")
-    demand(all(isinstance(a, np.ndarray) for a in arrays.values()), "preferences are no arrays")
+    demand(all(isinstance(a, np.ndarray) for a in arrays.values()), "preferences are not arrays")
     if "scores" in arrays:
         prefs = Preferences.from_scores(arrays["scores"], arrays["queries"], graph)
         if arrays["scores"].dtype.kind != "f":  # levels of unknown scores
@@ -134,7 +136,7 @@ def _preferences(graph, n_items, n_queries, n_ties=0, items=None, has_ids=True, 
     demand(type(n_ties) is int and n_ties >= 0, f"n_ties is {n_ties!r}")
     if items is not None:
         plain = isinstance(items, list) and {type(v) for v in items} <= {str, int, float, bool}
-        demand(plain and len(items) == prefs.n_items, "items are no names")
+        demand(plain and len(items) == prefs.n_items, "items are not names")
     prefs = prefs.replaced(items=None if items is None else tuple(items), n_ties=n_ties)
     prefs = prefs.reweighted(arrays.get("weight"), arrays.get("margin"))
     if "better_weight" in arrays:
@@ -193,7 +195,7 @@ def _orders(  # noqa: PLR0913 -- the parts of a file
         demand((finite(name, places[name], (size,)) >= 0).all(), name)
     facts = dict(lowest_first=lowest_first, of_scores=of_scores)
     if items is not None:
-        demand(isinstance(items, list) and len(items) == n_items, "items are no names")
+        demand(isinstance(items, list) and len(items) == n_items, "items are not names")
         facts["items"] = tuple(items)
     if queries is not None:
         demand(are_indices(queries, n_items), "queries")
@@ -216,19 +218,19 @@ def _items(problem):
     """Return the items of a problem, which a file stores as an array."""
     if hasattr(problem.X, "tocsr"):
         what = f"problem is {a_type(problem)} with sparse items"
-        raise Unstorable(f"{what}, which a file cannot hold. Pass an array of items")
+        raise Unstorable(f"{what}, which a file cannot store. Pass an array of items")
     return problem.X
 
 
 def _ranksvm_parts(problem):
     if problem.loss.name not in LOSSES:
         raise Unstorable(
-            f"problem has the loss {problem.loss.name!r} of your own, which a file cannot hold. "
+            f"problem has the loss {problem.loss.name!r} of your own, which a file cannot store. "
             "Pass one of rankbook's"
         )
     if problem.loss is not LOSSES.get(problem.loss.name):
         raise Unstorable(
-            f"problem has the loss {problem.loss.name!r}, an object that a file cannot hold. "
+            f"problem has the loss {problem.loss.name!r}, an object that a file cannot store. "
             f"Pass one of: {', '.join(LOSSES)}"
         )
     parts = dict(X=_items(problem), prefs=problem.prefs, offset=problem.offset)
@@ -403,7 +405,7 @@ def save_path(path, file, form, **parts):
         Name of the object whose method ``stored`` restores the path: the attribute ``form`` of a
         class of paths, or the name of a solver of rankbook.
     **parts
-        Parts of the path, beside its problem.
+        Parts of the path, without its problem.
 
     Raises
     ------
@@ -448,10 +450,10 @@ def check_events(events, first):
     Compiled code does not check them again. O(m + T log T).
     """
     lam, pair, origin, to = (events[name] for name in events.dtype.names)
-    demand(is_falling(lam), "event_lam rises or is no lambda")
+    demand(is_falling(lam), "event_lam rises or is not a lambda")
     demand(are_indices(pair, first.size), f"event_pair is outside 0 to {first.size - 1}")
-    demand(are_indices(origin, 3) and are_indices(to, 3), "event_from or event_to is no set")
-    demand((origin != to).all(), "event_from and event_to are no change of a set")
+    demand(are_indices(origin, 3) and are_indices(to, 3), "event_from or event_to is not a set")
+    demand((origin != to).all(), "event_from and event_to do not change a set")
     order = np.argsort(pair, kind="stable")
     is_first = np.r_[True, np.diff(pair[order]) > 0][: len(order)]
     before = np.where(is_first, first[pair[order]], np.roll(to[order], 1))
@@ -488,6 +490,6 @@ def check_said(status, lam_end, info, solver, tol):
     demand(
         (lam_end > 0) != (status == Status.COMPLETE), f"status is {status!r} and lam_end {lam_end}"
     )
-    demand(isinstance(info, dict), "info is no dict")
+    demand(isinstance(info, dict), "info is not a dict")
     demand(isinstance(solver, str) and solver.isprintable(), f"solver is {solver!r}")
     demand(tol is None or as_positive("tol", tol), "tol")

@@ -68,7 +68,7 @@ class RangeAnswer:
 
 
 def lowest_lam(answer, problem, eps):
-    """The smallest lambda at which an answer has a relative gap of at most eps, up to ENDS.
+    """Smallest lambda with a relative gap of at most eps for an answer, to within ENDS.
 
     The gap at the answer's own lambda must be at most eps. About ten evaluations of the gap.
     """

@@ -210,7 +210,7 @@ class PathIterator:
     def segments(self, path):
         """Yield (lams, rows, squares) blocks, one for each checkpoint.
 
-        There are two rows for each segment, one at each end, and its speed; see :func:`slide_row`.
+        Each segment has two rows, one for each end, and two squares; see :func:`slide_row`.
         """
         problem, prefs, room = path.problem, path.problem.prefs, self.largest_free + 2
         # writable copies, because the solver's code is compiled for these types already
@@ -233,8 +233,8 @@ class PathIterator:
             moves = lams, changes, rows, squares
             if walk(graph, weight, A, size, factor, work, base, K.T @ base, *moves) < 0:
                 raise ArithmeticError(
-                    f"the active set of the checkpoint at lam = {checkpoint.lam} is singular to "
-                    "rounding."
+                    f"the active set of the checkpoint at lam = {checkpoint.lam} is numerically "
+                    "singular."
                 )
             if lams[-1] == 0:
                 rows[-1] = 0.0

@@ -40,7 +40,7 @@ def place_boxes(rows, width):
             if not name:
                 continue
             if name in boxes:
-                raise ArgumentError(f"rows has {name!r} twice", "different names")
+                raise ArgumentError(f"rows has {name!r} twice", "distinct names")
             if (i + 0.5) * slot - wide / 2 < right - 1e-9 or (i + 0.5) * slot + wide / 2 > width:
                 raise ValueError(f"rows has no room for {name!r} in {width:g} inches.")
             right = (i + 0.5) * slot + wide / 2
@@ -85,7 +85,9 @@ def draw_diagram(rows, arrows, marked=(), width=5.6):
     boxes, height = place_boxes(rows, width)
     for name in [*(end for arrow in arrows for end in arrow[:2]), *marked]:
         if name not in boxes:
-            raise ValueError(f"there is no box {name!r}; {', '.join(map(repr, boxes))} are.")
+            raise ValueError(
+                f"there is no box {name!r}; the boxes are {', '.join(map(repr, boxes))}."
+            )
     plt = import_matplotlib()
     from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 

@@ -160,7 +160,7 @@ def plot_path(
     n: int = 300,
     names: Sequence[Any] | None = None,
 ) -> "Axes":
-    """Plot margins of preferences, coefficients of items, or weights of features along a path.
+    """Plot margins of preferences, coefficients of items, or feature weights along a path.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def plot_path(
             raise ArgumentError(f"{about}, which has no preferences", "what='coef'")
         if what == "weights" and not problem.has_weights and kind not in ("feature", "component"):
             raise ArgumentError(
-                f"{about}, whose function has no weights of features",
+                f"{about}, whose function has no feature weights",
                 "what='coef', or 'weights' for a linear kernel",
             )
     points = path.breakpoints

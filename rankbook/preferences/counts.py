@@ -62,7 +62,7 @@ def _named_wins(wins):
     for names, what in ((index, "rows"), (columns, "columns")):
         if names.has_duplicates:
             twice = names[names.duplicated()].tolist()[0]
-            raise ArgumentError(f"wins has two {what} named {twice!r}", "different names")
+            raise ArgumentError(f"wins has two {what} named {twice!r}", "distinct names")
     for names, others, what in ((index, columns, "column"), (columns, index, "row")):
         if lacking := [name for name in names.tolist() if name not in others]:
             raise ArgumentError(

@@ -136,7 +136,7 @@ def tie_halves(prefs):
     The halves follow each other, with opposite ends and features and equal weights. Two wins in
     opposite directions may look alike, but weigh more than the halves of a tie. If the number of
     ties does not come out, as after :meth:`~rankbook.Preferences.merged`, no preference is a half.
-    Ties within orders have no halves. O(m log m).
+    A tie within an order is not stored as two halves. O(m log m).
     """
     found = np.zeros(len(prefs), dtype=bool)
     if not prefs.n_ties or not prefs.has_pair_weights or prefs.graph == "rankings":
@@ -210,7 +210,7 @@ def _refuse_columns(argument, **columns):
     for name, value in columns.items():
         if not isinstance(value, str) or value != name:
             raise ArgumentError(
-                f"{name} is {describe_value(value)}, and {argument} is no table",
+                f"{name} is {describe_value(value)}, but {argument} is not a table",
                 f"{name} only with a table",
             )
 
@@ -277,8 +277,8 @@ def pairs_between(pairs, rows, argument, of):
     if not are_numbers and columns[0].size and (index is None or is_numbered(index)):
         advice = "In a pipeline, set_output(transform='pandas') keeps the names of the items."
         raise ArgumentError(
-            f"{argument} holds names, such as {columns[0][:1].tolist()[0]!r}, and {of} came "
-            "without names",
+            f"{argument} holds names, such as {columns[0][:1].tolist()[0]!r}, but {of} has no "
+            "names",
             f"names in {of}.index, or rb.Preferences.from_pairs(pairs, items=names)",
             "pd.Series(y_score, X.index) has the names of X." if of == "y_score" else advice,
         )
@@ -555,7 +555,7 @@ def log_pairs(  # noqa: PLR0913 -- a column each
     as_choice("rule", rule, RULES)
     clip = as_positive("clip", clip, zero=True)
     if clip > 1:
-        raise ArgumentError(f"clip is {clip:g}", "the least propensity, from 0 to 1")
+        raise ArgumentError(f"clip is {clip:g}", "the smallest propensity, a number from 0 to 1")
     name = read_log(log, item)
     m, weight = name.size, None
     if propensity is not None:

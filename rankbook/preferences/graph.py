@@ -228,7 +228,7 @@ def chosen_pairs(better, worse, rows, n):
 
 
 class PairList(NamedTuple):
-    """List of pairs (m,), with weights, margins and features (m, p) of single pairs, or None."""
+    """List of pairs (m,), with their weights, margins and features (m, p), or None."""
 
     better: Any
     worse: Any
@@ -607,8 +607,8 @@ class Preferences(Target):
             Rows without a winner: True and False, or 1 and 0. By default the column "tie" of a
             table, if it has one.
         ties : {"refuse", "drop", "half"}, default "refuse"
-            Ties are an error, left out, or two preferences of half the weight, one in each
-            direction. `n_ties` counts them.
+            Ties raise an error, are left out, or become two preferences of half the weight, one in
+            each direction. `n_ties` counts them.
         items : sequence of n distinct names, "rows" or "names", optional
             Name of each row, for instance ``X.index``. By default names are numbered in order of
             appearance and stored in the attribute `items`. Whole numbers in a table are names, and
@@ -1082,7 +1082,7 @@ class Preferences(Target):
         Preferences
             With the weights, margins, scores, queries and names of these rows. A graph of scores
             stays a graph of scores, without listing pairs; but a star graph with weights or margins
-            of single preferences becomes a list of the preferences between the rows.
+            of individual preferences becomes a list of the preferences between the rows.
 
         Examples
         --------
@@ -1111,7 +1111,7 @@ class Preferences(Target):
         return found._weighted(self.factors.cut(rows))
 
     def compared_items(self) -> np.ndarray:
-        """The rows of items in preferences, increasing; of patients, the rows with weights."""
+        """Increasing rows of the compared items; for survival times, of all weighted patients."""
         if self.survival is not None:
             return np.flatnonzero(self.better_weight)
         return np.unique(np.r_[self.better, self.worse])
@@ -1128,7 +1128,7 @@ class Preferences(Target):
 
     @property
     def has_pair_weights(self) -> bool:
-        """True if single preferences, or pairs of levels, have weights of their own."""
+        """True if individual preferences, or pairs of levels, have weights of their own."""
         return self.factors.levels is not None or self._has_single_weights
 
     @property
@@ -1207,7 +1207,7 @@ class Preferences(Target):
         return None if self._given is None else self._list().features
 
     def without_pair_features(self) -> Self:
-        """Return the preferences without features of pairs."""
+        """Return the preferences without pair features."""
         lists = dict(_given=self._given, _pairs=self._pairs)
         return self.replaced(**{k: v and v._replace(features=None) for k, v in lists.items()})
 
@@ -1289,7 +1289,7 @@ class Preferences(Target):
         return self._weighted(self.factors._replace(better=None, worse=None))
 
     def _weighted(self, factors):
-        """Return the graph with other factors. Weights of items replace those of single pairs."""
+        """Return the graph with other factors. Item weights replace weights of individual pairs."""
         given = self._given
         if factors.better is not None:
             if self.survival is not None:  # after a censored time the order is not known
@@ -1336,7 +1336,7 @@ class Preferences(Target):
                 raise ArgumentError(
                     f"weights of preferences in a query sum to {total[lost][0]:g}",
                     "item weights of moderate size, because products of very small or very large "
-                    "weights vanish or overflow",
+                    "weights underflow or overflow",
                 )
         factor = np.divide(weight, total, out=np.ones(total.size), where=total > 0)
         if self._has_single_weights:

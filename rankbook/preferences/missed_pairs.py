@@ -36,7 +36,7 @@ def miss_loss(better, worse, tie_tol=TIE_TOL, size=None):
 def _listed_share(prefs, scores, tie_tol, block=1 << 20):
     """Compute the share from the list of preferences; NaN without positive weights.
 
-    O(m) time, O(block) memory beside the list.
+    O(m) time, O(block) memory in addition to the list.
     """
     better, worse, weight = prefs.better, prefs.worse, prefs.weight
     top = weight.max(initial=0.0)

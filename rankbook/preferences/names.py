@@ -136,7 +136,7 @@ def column_names(table):
 
 
 def has_columns(argument, value):
-    """Return whether a table has named columns; a lazy one is refused."""
+    """Return whether a table has named columns; raise an error for a lazy table."""
     if value is not None:
         refuse_unread(argument, value)
     return isinstance(value, Mapping) or hasattr(value, "columns")
@@ -548,7 +548,7 @@ def refuse_twice(argument, values, shown, number, whole, ids):
     if again.any():
         first, second = sorted(order[np.argmax(again) :][:2].tolist())
         raise ArgumentError(
-            f"{argument} is {shown[first : first + 1].tolist()[0]!r} in the rows {first} and "
+            f"{argument} is {shown[first : first + 1].tolist()[0]!r} in rows {first} and "
             f"{second} of {whole} {ids[first : first + 1].tolist()[0]!r}",
             f"each {argument} only once in a {whole}",
         )

@@ -118,8 +118,8 @@ class Orders(Tabled, Target):
         lost = np.flatnonzero((chosen > 0) & (risk == 0))
         if lost.size:
             raise ArgumentError(
-                f"item {item[lost[0]]} is chosen with weight {chosen[lost[0]]:g} and has weight 0 "
-                "among the items that are available",
+                f"item {item[lost[0]]} is chosen with weight {chosen[lost[0]]:g} but has weight 0 "
+                "among the available items",
                 "a positive weight for it",
             )
         item, order, group, chosen, risk = (v[kept] for v in (item, order, group, chosen, risk))
@@ -324,12 +324,12 @@ class Orders(Tabled, Target):
             query's lowest score are not chosen, because their order is not known. The weight of a
             choice is the item's weight as the better item of a pair, and its weight at risk is the
             weight as the worse item. For survival times the shortest time comes first, and the two
-            weights change roles.
+            weights are exchanged.
 
         Raises
         ------
         ValueError
-            If the preferences are a list of pairs, or have weights of single pairs or levels.
+            If the preferences are a list of pairs, or have weights of individual pairs or levels.
 
         Examples
         --------
@@ -519,10 +519,10 @@ class Orders(Tabled, Target):
     def pairs(self) -> Preferences:
         """Make the pairs that the choices imply: a chosen place over each place of later groups.
 
-        The score of a place is that of its item, ``scores[orders.item]``. The weight of a pair is
-        the weight of the choice times the weight at risk of the other item. Pairs are counted and
-        not listed, and the cost is O(N log N). If places enter late, the pairs with places at risk
-        are listed; :meth:`counted_pairs` counts them.
+        The score of a place is the score of its item, ``scores[orders.item]``. The weight of a pair
+        is the weight of the choice times the weight at risk of the other item. Pairs are counted
+        and not listed, and the cost is O(N log N). If places enter late, the pairs with places at
+        risk are listed; :meth:`counted_pairs` counts them.
 
         Examples
         --------
@@ -532,7 +532,7 @@ class Orders(Tabled, Target):
         (6, 0.167)
         """
         if not self.item.size:
-            raise ArgumentError("orders have no place", "at least one item in an order")
+            raise ArgumentError("orders contain no item", "at least one order with an item")
         if self.entry is not None:
             return self._listed_pairs()
         weights = self.choice_weight, self.risk_weight

@@ -142,9 +142,10 @@ class _Cells:
         return sign
 
     def winners(self, values, names_first=False):
-        """Return outcomes from a value for each text, or None, and otherwise names of winners.
+        """Return the outcomes, or the number of the first row whose text has no outcome.
 
-        The first row whose text is neither is returned instead, if there is one.
+        `values` are the outcomes of the texts. A text of value None is the name of the winner;
+        with `names_first`, names take precedence over values.
         """
         ahead = np.array([*(np.nan if v is None else v for v in values), 0.0])[self.code]
         first, second = (self.named, ahead) if names_first else (ahead, self.named)
@@ -204,7 +205,7 @@ def read_outcomes(matches, result, sides, results=None, tie=None, names=(None, N
     if isinstance(results, dict) and "" in results:
         if results[""] != "tie":
             raise ArgumentError(
-                f"results has the empty cell as {results['']!r}", "'tie' for the empty cell"
+                f"results maps the empty cell to {results['']!r}", "'tie' for the empty cell"
             )
         code, values = codes_of(column)
         empty = np.array([*(_cell(value) is None for value in values), True])[code]

@@ -79,9 +79,9 @@ def click_propensities(log, item="item", rank="rank", click="click", query=None)
     Returns
     -------
     pandas.DataFrame
-        A row for each rank, with the columns `probability` (1 for the first rank),
-        `standard_error` (NaN if one item, or one query, is used), and `clicks`, the number of
-        clicks that the estimate uses: those on items that were shown at several ranks. Give
+        A row for each rank, with the columns `probability` (1 for the first rank), `standard_error`
+        (NaN if one item, or one query, is used), and `clicks`, the number of clicks that the
+        estimate uses: those on items that were shown at several ranks. Pass
         :meth:`rankbook.Preferences.from_clicks` an entry for each row of the log,
         ``log["rank"].map(found.probability / found.probability.max())``.
 

@@ -254,7 +254,7 @@ class CountedLoss(TargetLoss):
 
     @cached_property
     def tree(self):
-        """The merging of levels in pieces, and the length of the tape.
+        """Pieces of the tree that merges the levels, and the length of the tape.
 
         See :func:`rankbook.preferences.counting.tree_pieces`.
         """
@@ -636,7 +636,7 @@ def loss_of(prefs, counted=CountedLoss):
     """Choose the :class:`CountedLoss`, :class:`SummedLoss` or :class:`ListedLoss`.
 
     The loss is counted, by a given class, for the full graph of scores without weights or margins
-    of single pairs. If pairs of levels have weights, it is split by the upper level.
+    of individual pairs. If pairs of levels have weights, it is split by the upper level.
     """
     if not prefs.is_counted:
         return ListedLoss(prefs)

@@ -9,7 +9,7 @@ from ..base.ownership import SetOnce, as_read_only
 
 
 class Target(SetOnce):
-    """What a problem, an estimator or a metric knows about the order of some items.
+    """Target of a problem, an estimator or a metric: the known order of some items.
 
     :class:`rankbook.Preferences` and :class:`rankbook.Orders` are targets. A target has the number
     of its items `n_items`, their names `items` or None, and `queries` and `survival` as numbers and

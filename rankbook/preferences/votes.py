@@ -58,7 +58,7 @@ class Votes:
 
     @classmethod
     def of(cls, first, second, points, n_items, *, weight=None, features=None, items=None):
-        """Create them from single votes: points (m,) of the first item are 1, 1/2 or 0."""
+        """Create them from individual votes: points (m,) of the first item are 1, 1/2 or 0."""
         m = len(first)
         weight = np.ones(m) if weight is None else np.asarray(weight, dtype=float)
         if features is None:

@@ -55,8 +55,7 @@ class Certificate(Tabled):
     gradient : float
         Norm of the gradient (for RankRLS, of half the gradient); 0 for a nondifferentiable loss.
     relative_residual : float
-        Norm of the gradient divided by its value for f = 0; 0 if it is no more than a rounding
-        error.
+        Norm of the gradient divided by its value for f = 0; 0 if it is at most a rounding error.
     dropped : int
         For RankRLS, the number of items of the basis that depend linearly on the others in feature
         space, up to rounding. They have no coefficients. Unless they are copies of other items, the
@@ -374,8 +373,8 @@ class Solution(Tabled, SetOnce):
     def coef(self) -> np.ndarray:
         """Coefficients beta (n,) with f(x) = sum_i beta_i k(x, x_i).
 
-        If the function is given by weights, these are the coefficients of smallest norm. O(n d^2)
-        then.
+        If the function is given by weights, these are the coefficients of smallest norm, computed
+        in O(n d^2).
         """
         if self._coef is not None:
             return self._coef

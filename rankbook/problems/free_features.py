@@ -20,7 +20,7 @@ NOISE = 16 * np.finfo(float).eps
 class OpenWeights(ArgumentError):
     """Error for features (k,) of factor 0, of which no weights are best.
 
-    A problem knows the features by their numbers, and its caller may know names of columns.
+    A problem knows the features by their numbers, and its caller may know column names.
     """
 
     features, why = (), ""
@@ -54,7 +54,7 @@ def free_features(problem):
 
 
 def origin_items(problem):
-    """The items, centred as far as they can be, so that differences keep their digits."""
+    """The items, centred where possible, so that differences keep their digits."""
     return problem.X if problem.offset is not None else from_first(problem.X)
 
 
@@ -79,7 +79,7 @@ def curved(summed, bands, A):
 
 
 def newton_step(H, unit, r):
-    """The shortest v (k,) in these units with H v = r, as far as H has curvature."""
+    """The shortest v (k,) in these units with H v = r, where H has curvature."""
     K, v = H * unit * unit[:, None], np.zeros(r.size)
     for _ in range(2):
         v += unit * np.linalg.lstsq(K, unit * (r - H @ v), rcond=RANK)[0]

@@ -245,7 +245,7 @@ class ListedHinge(ListedLoss):
     """The hinge of listed preferences for a certificate, which reads only its value and slope."""
 
     def evaluate(self, scores, derivative):
-        """Compute the :class:`Sums` at scores (n,); what is not read is NaN."""
+        """Compute the :class:`Sums` at scores (n,); unused entries are NaN."""
         prefs = self.prefs
         short = prefs.margin - prefs.matvec(scores)
         cost, slope = prefs.weight @ np.maximum(0.0, short), prefs.weight * (short > 0)

@@ -194,7 +194,7 @@ def feature_scale(prefs):
 
 
 def typical_distance(problem):
-    """Root mean squared distance of two items in the space of the kernel, 1 if it is 0.
+    """Root mean squared distance of two items in feature space, 1 if it is 0.
 
     Each item counts as often as the preferences of the problem compare it, and distances are within
     the groups that they connect. For the cost see :func:`rankbook.problems.scale.kernel_scatter`.

@@ -228,7 +228,8 @@ def suggest_pairs(
         f = items.scores(solution.position)
     if f.ndim > 1:
         raise ArgumentError(
-            f"solution gives an item {f.shape[1]} scores", "a solution with one score for each item"
+            f"solution gives each item {f.shape[1]} scores",
+            "a solution with one score for each item",
         )
     n = len(f)
     exclude = np.empty((0, 2), np.int64) if exclude is None else as_array("exclude", exclude)

@@ -57,7 +57,7 @@ def make_graph(graph, qid, n, item_weight=None):
     if isinstance(graph, str) and graph == "identity":
         return IdentityGraph(n, item_weight)
     if item_weight is not None:
-        raise ArgumentError("item_weight and a graph of weights are both given", "only one of them")
+        raise ArgumentError("item_weight and graph are both given", "only one of them")
     if isinstance(graph, str) or not hasattr(graph, "__len__") and not hasattr(graph, "tocsr"):
         raise ArgumentError(
             f"graph is {graph!r}", "None, 'identity', a matrix of weights or Preferences"
@@ -136,8 +136,8 @@ def make_target(y, graph, given):
         if not isinstance(given, Target):
             raise ArgumentError(
                 "y is None",
-                "scores of shape (n,), or None with graph=Preferences, whose margins are then "
-                "the differences",
+                "scores of shape (n,), or preferences as graph, whose margins are then the target "
+                "differences",
             )
         if weighs_nothing(given):
             raise ArgumentError(
@@ -670,7 +670,7 @@ def drop_axis(problem, coef):
 
 # %% ../../nbs/problems/rankrls.ipynb #c013a
 def normal_solver(A, lam):
-    """Return the function v -> (A + lam)^-1 v; None if the matrix is singular to rounding.
+    """Return the function v -> (A + lam)^-1 v; None if the matrix is numerically singular.
 
     A (r, r) is symmetric and is overwritten. O(r^3 / 6).
     """

@@ -159,12 +159,12 @@ def check_preferences(statistics, prefs, item_weight):
     """Raise an error for preferences that are not counted, or for incompatible options."""
     if not prefs.is_product:
         raise ArgumentError(
-            "y is a Preferences with weights or margins of single pairs or levels",
+            "y is a Preferences with weights or margins of individual pairs or levels",
             "scores, or Preferences.from_scores with weights of items",
         )
     if statistics.graph is not None or item_weight is not None:
         given = "item_weight is given" if statistics.graph is None else "graph is 'identity'"
-        raise ArgumentError(f"{given} and y is a Preferences", "scores y with it")
+        raise ArgumentError(f"{given} and y is a Preferences", "scores y")
 
 
 def label_products(graph, Z, Y):

@@ -246,7 +246,7 @@ class RankSVMProblem(Tabled, KernelMap):
 
     @cached_property
     def free_fit(self) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers (k,) and weights (k,) of the features of penalty factor 0, without the others.
+        """Indices (k,) of the unpenalized features, and their weights (k,) if all others are 0.
 
         See :func:`rankbook.problems.free_features.free_fit`.
         """

@@ -49,7 +49,7 @@ def block_loss(block, query_weight=None, loss=Hinge()):
     better, worse = block.both_weights
     if loss.name == "plackett-luce" and ((worse == 0) & (better > 0)).any():
         raise ArgumentError(
-            f"{block.name} has items that weigh 0 as worse items only",
+            f"{block.name} has items whose weight is 0 only as worse items",
             "positive weights with the loss 'plackett-luce'",
             "For Cox's model, pass y as a structured array of events and times.",
         )
@@ -110,7 +110,7 @@ def totals_of(sums):
 def totals_at(block, *found):
     """Return the totals, X'g (d,), f'g and z'Bz of a block at each scores f, gradient g.
 
-    The arguments `found` are the :class:`rankbook.preferences.sums.Sums`, and then their scores.
+    `found` are the :class:`rankbook.preferences.sums.Sums`, followed by their scores.
     """
     totals = []
     for sums, scores in zip(found[: len(found) // 2], found[len(found) // 2 :]):
@@ -297,7 +297,7 @@ class BlockRankSVMProblem(RankSVMProblem):
         if not self.n_preferences:
             raise ArgumentError(
                 "blocks have no preference of positive weight: all scores are equal in every "
-                "query, or their items weigh 0",
+                "query, or their items have weight 0",
                 "at least one preference of positive weight",
             )
         self.prefs = BlockPreferences(self.n_items, self.n_preferences)

@@ -508,7 +508,7 @@ def largest_error(seen, allowed):
 class AUCBound:
     """Result of :func:`auc_bound`; the bounds hold with probability 1 - delta.
 
-    `auc` : lower bound on the area of the ranking, where a tie is an error; 0 is no information.
+    `auc` : lower bound on the area of the ranking, where a tie is an error; 0 means no information.
     `randomised_auc` : lower bound on the area of the randomized ranking.
     `seen` : share of the labelled pairs that the randomized ranking puts in the right order.
     `scale` : the mu of the randomized ranking.

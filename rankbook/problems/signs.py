@@ -49,12 +49,12 @@ def by_feature(argument, given, d, names, usual, accepts, accepted):  # noqa: PL
     if index is not None and not is_numbered(index):
         if not index.is_unique:
             name = index[index.duplicated()][0]
-            raise ArgumentError(f"{argument} has the name {name!r} twice", "different names")
+            raise ArgumentError(f"{argument} has the name {name!r} twice", "distinct names")
         given = dict(zip(index, given))
     if isinstance(given, Mapping):
         if names is None:
             raise ArgumentError(
-                f"{argument} is a dict of features by name, and X has no names",
+                f"{argument} is a dict of features by name, but X has no names",
                 f"an array of shape ({d},), or a data frame X",
                 'In a pipeline call .set_output(transform="pandas").',
             )

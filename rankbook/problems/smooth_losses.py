@@ -305,7 +305,7 @@ class SmoothPairLoss(Loss):
             raise ArgumentError(f"loss is the class {kind}", f"an object, {kind}()")
         name = getattr(self.rule, "name", None)
         if not (isinstance(name, str) and name):
-            raise ArgumentError(f"loss has the name {name!r}", "a text that is not empty")
+            raise ArgumentError(f"loss has the name {name!r}", "a string that is not empty")
         margin = getattr(self.rule, "margin", 1.0)
         if not (isinstance(margin, Real) and np.isfinite(margin)):
             raise ArgumentError(f"loss {name!r} has the margin {margin!r}", "a finite number")

@@ -482,8 +482,8 @@ def fit_votes(votes, lam=None, davidson=False, pair_lam=1.0):
     Notes
     -----
     About 8 steps. If there are many votes, the first of them are for a sample of the votes. A step
-    is O(m k^2 + p^3) for m distinct votes, or for more than MOST_DENSE items some hundred products
-    with a sparse matrix of m entries.
+    is O(m k^2 + p^3) for m distinct votes, or for more than MOST_DENSE items about a hundred
+    products with a sparse matrix of m entries.
     """
     problem = VoteProblem(votes, davidson, pair_lam)
     w, near = np.zeros(problem.p), 1.0 if lam is None else lam
@@ -642,7 +642,7 @@ LONG = 5e-3  # seconds of a refit; shorter ones mostly wait for Python's lock
 
 @interruptible
 def refit_resampled(fit, votes, n_draws, seed):
-    """Parameters (p, R) of refits to resampled votes, those of `fit` subtracted.
+    """Parameters (p, R) of refits to resampled votes, minus the parameters of `fit`.
 
     Parameters
     ----------

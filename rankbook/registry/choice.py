@@ -221,7 +221,7 @@ FACTORED = 1500  # items from which "interior" multiplies by the kernel matrix m
 
 
 def of_interior(work):
-    """What the time of an interior point depends on: multiplications to factor, and products."""
+    """Terms of the time of an interior point: factorizations and products."""
     n, r, s, t = work.items, work.columns, work.block, work.decades
     known = [1.0, n, work.preferences]
     if r <= 0.4 * n:
@@ -232,7 +232,7 @@ def of_interior(work):
 
 
 def of_newton(work):
-    """What the time of Newton's method depends on."""
+    """Terms of the time of Newton's method."""
     n, m, t, q = work.items, max(1, work.preferences), work.decades, work.unknowns
     sums, ranks = n * np.log2(n + 1), n * np.log2(work.levels)
     return [
@@ -252,7 +252,7 @@ def of_newton(work):
 
 
 def of_squares(work):
-    """What the time of Newton's method with the squared hinge depends on."""
+    """Terms of the time of Newton's method with the squared hinge."""
     n, t, q, z = work.items, work.decades, work.unknowns, work.entries
     ranks, steps = n * np.log2(work.levels), 10.0 ** (t / 2) * (q / n) ** 3
     listed = work.is_listed * t * work.preferences
@@ -260,7 +260,7 @@ def of_squares(work):
 
 
 def of_path(work):
-    """What the time of a whole path depends on: its length, what an event costs, the matrix."""
+    """Terms of the time of a whole path: its length, the cost of an event, and the matrix."""
     m = work.decades * work.preferences
     on_margin = min(work.preferences**0.5, work.columns, work.rank)  # at a time
     rows = m * on_margin * work.columns  # of K, or of X, for each on the margin
@@ -268,7 +268,7 @@ def of_path(work):
 
 
 def of_tiled(work):
-    """What the time of products by tiles depends on."""
+    """Terms of the time of products by tiles."""
     n, q = work.items, min(work.items, work.rank)
     power = 0.5 if work.is_smooth else 0.7
     more = min((10.0**work.decades * q / max(1, work.preferences)) ** power, q / 4)  # products
@@ -303,7 +303,7 @@ APART = 0.25  # powers of ten of lam for a power of ten of directions for each i
 
 
 def of_ascent(work):
-    """What the time of ascent over groups depends on: the tiles, and sweeps over them."""
+    """Terms of the time of ascent over groups: the tiles, and sweeps over them."""
     n = work.items
     directions = max(1.0, min(n, work.rank) / work.block)
     sweeps = 10.0 ** (SLOWER * max(0.0, work.decades - APART * np.log10(directions)))
@@ -518,7 +518,7 @@ def levels_of(prefs, n):
 
 
 def kinds_of_smooth(problem):
-    """How the sums of a smooth loss can be computed; the quicker one is."""
+    """Ways to compute the sums of a smooth loss, of which the quicker one is used."""
     prefs = problem.prefs
     if problem.loss.takes_orders:
         return ["sorted"]
@@ -652,7 +652,7 @@ ROUGH = dict(tiled=0.3, ascent=0.2)  # power of the gap with which their time fa
 
 
 def share_at(solver, tol):
-    """Seconds of a solver to a rough gap, over those to the usual one."""
+    """Seconds of a solver to a rough gap, divided by its seconds to the usual gap."""
     return (Solver.tol / max(tol or 0.0, Solver.tol)) ** ROUGH.get(solver, 0.0)
 
 
@@ -719,7 +719,7 @@ class Forecasts(list[Prediction]):
 
     @property
     def cells(self) -> list[tuple[str, ...]]:
-        """The table's rows as texts, the head first."""
+        """Rows of the table as strings, the header first."""
         rows = [
             (p.solver, f"{p.seconds:.3g}", f"{p.nbytes / 2**30:.2g} GiB", p.obstacle)
             if p.is_possible
@@ -1008,7 +1008,7 @@ def quickest(problem, lam, allow_plugins, make):
         small = min(found, key=lambda p: p.nbytes)
         raise OutOfMemory(
             f"the solver {small.solver!r} needs {small.nbytes:,} bytes "
-            f"({small.nbytes / 2**30:.1f} GiB) and about {duration(small.seconds)}, and "
+            f"({small.nbytes / 2**30:.1f} GiB) and about {duration(small.seconds)}, but only "
             f"{room / 2**30:.1f} GiB are available. Use {advice_for(problem)}."
         )
     refuse_absurd(problem, name, least)

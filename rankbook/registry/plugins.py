@@ -71,8 +71,8 @@ class Record:
         cls = check_class(self.target.load())
         if cls.name not in ("", self.name):
             raise ArgumentError(
-                f"entry point {self.name!r} leads to {cls.__name__}, whose name is {cls.name!r}",
-                "Give both the same name, or the class none.",
+                f"entry point {self.name!r} loads {cls.__name__}, whose name is {cls.name!r}",
+                "Give both the same name, or omit the name of the class.",
             )
         return cls
 
@@ -263,7 +263,7 @@ def words_of(error):
 def solver_names(solver):
     """The label of an instance for solutions, and its name for errors.
 
-    Both are of the name by which you asked for it, or else of the first record of its class.
+    Both belong to the name that you passed, or else to the first record of its class.
     """
     kind = type(solver)
     for record in () if solver._asked else (*AT_RUN_TIME.values(), *installed_records()):
@@ -393,13 +393,13 @@ OTHERS = ", ".join(sorted(set(Solver.kernels) - {"linear"}))
 
 
 class SolverTable(list):
-    """All known solvers, a dict for each; a table in a terminal and in Jupyter."""
+    """List of all known solvers, one dict each, shown as a table in a terminal and in Jupyter."""
 
     COLUMNS = ("name", "state", "provides", "problems", "kernels", "losses", "penalties")
 
     @property
     def cells(self):
-        """The rows of the short table as texts, the header first."""
+        """Rows of the short table as strings, the header first."""
         rows = [[*self.COLUMNS]]
         for row in self:
             state = row["state"]

@@ -31,7 +31,7 @@ GIVEN = ("kernel", "loss", "penalty", "prefs", "signs")  # to the constructor of
 
 
 def refuse_overrides(problem):
-    """A TypeError if a subclass of one of rankbook's problems redefines a name.
+    """Raise a TypeError if a subclass of one of rankbook's problems redefines a name.
 
     Solvers and certificates have their own formulas for its objective, so they would ignore a
     redefined method, or use it only in part.
@@ -48,8 +48,8 @@ def refuse_overrides(problem):
                     raise ArgumentError(
                         f"problem is {a_type(problem)}, which redefines {name} of {kind.__name__}",
                         "a subclass that only adds other names",
-                        "Solvers and certificates would ignore a redefined one; a loss of your own "
-                        "is an argument of the constructor.",
+                        "Solvers and certificates would ignore the new definition. To use your "
+                        "own loss, pass it to the constructor.",
                     )
             return
         added += vars(kind)
@@ -61,7 +61,7 @@ TINY_MATRIX, SMALL_MATRIX = 50, 1000
 
 
 def call_solver(solver, method, problem, argument, checked):
-    """Call a solver's method, and return what `checked` makes of its answer.
+    """Call a solver's method, and return its answer as converted by `checked`.
 
     Only this function runs solvers. It checks that the solver takes the problem, limits BLAS to one
     thread for small matrices, adds the solver's name to its errors, and ends it on Ctrl-C and on a
@@ -113,7 +113,7 @@ def best_answer(problem, lam, chosen, by, options):
     The function `by` solves with a solver (instance). If the certificate's gap is larger than the
     tolerance of `chosen`, or rounding errors end it, the solvers of
     :func:`rankbook.registry.choice.choose_others` follow, until a gap is within the tolerance that
-    was asked for, or 1e-6. If none is, a warning names all solvers that were tried.
+    was requested, or 1e-6. If none is, a warning names all solvers that were tried.
     """
     best = failure = None
     goal = chosen.tol if "tol" in options else max(chosen.tol, Solver.tol)
@@ -184,7 +184,7 @@ def solve(
     -------
     Solution
         The attribute `solver` names the solver that ran. rankbook computes the certificate. A
-        relative gap above the solver's `tol` gives a ConvergenceWarning. "auto" first tries the
+        relative gap above the solver's `tol` causes a ConvergenceWarning. "auto" first tries the
         other solvers that take the problem, except those that may need more than a minute, and
         returns the solution with the smallest gap.
 

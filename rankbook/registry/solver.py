@@ -35,7 +35,7 @@ class Solver:
     problems : tuple of str
         Names of the problem classes that it solves, including their subclasses.
     provides : set of {"solve", "path"}
-        Methods that the solver has: ``solve(problem, lam)`` gives a Solution, ``path(problem,
+        Methods that the solver has: ``solve(problem, lam)`` returns a Solution, ``path(problem,
         lam_min)`` a SolutionPath.
     kernels : tuple of str
         Names of the kernels that it supports.
@@ -176,7 +176,7 @@ VOCABULARY = dict(
 
 
 def is_names(value):
-    """Whether a value is a tuple, list or set of texts that are not empty."""
+    """Whether a value is a tuple, list or set of nonempty strings."""
     plain = isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
     return plain and all(isinstance(one, str) and one for one in value)
 
@@ -190,7 +190,7 @@ def is_sizes(value):
 
 
 def is_reasons(value):
-    """Whether a value is a mapping from names to texts that are not empty."""
+    """Whether a value is a mapping from names to nonempty strings."""
     return isinstance(value, Mapping) and is_names([*value, *value.values()])
 
 
@@ -233,14 +233,14 @@ def text_of(value):
 
 
 def check_name(argument, name):
-    """The name of a solver; a ValueError if it cannot be one.
+    """Return the name of a solver; raise a ValueError if it is invalid.
 
-    It is made of small letters, digits and single hyphens or underscores, and is not "auto".
+    It consists of lowercase letters, digits and single hyphens or underscores, and is not "auto".
     """
     if not isinstance(name, str) or not PLAIN.fullmatch(name):
         raise ArgumentError(
             f"{argument} is {text_of(name)}",
-            "small letters, digits and single hyphens or underscores between them",
+            "lowercase letters, digits and single hyphens or underscores between them",
         )
     if name == "auto":
         raise ArgumentError(f"{argument} is 'auto', which stands for a choice", "another name")
@@ -287,7 +287,8 @@ def check_class(cls, *instance):
             raise unknown_name(f"provides of {cls.__name__}", method, METHODS)
         if not hasattr(cls, method):
             raise ArgumentError(
-                f"provides of {cls.__name__} holds {method!r}, and it has no such method", accepted
+                f"provides of {cls.__name__} holds {method!r}, but the class has no such method",
+                accepted,
             )
     ours = VOCABULARY["problems"]
     for what in ("problems", "kernels"):
@@ -329,7 +330,7 @@ def accepted_losses(solver):
 
 
 def asked_of(solver, problem):
-    """What a problem requires, and what the solver takes, of each feature that the problem has."""
+    """For each feature of a problem, the required value and the values that the solver takes."""
     found = {}
     for feature, declared in FEATURES.items():
         if hasattr(problem, feature):
@@ -413,10 +414,10 @@ AUTO = dict(allow_plugins=False)  # the options of "auto", and their defaults
 
 
 def solver_options(cls):
-    """The options of a solver class with their defaults, and whether it takes others, too.
+    """The options of a solver class with their defaults, and whether it accepts others.
 
     They are read from the signature of the class; the default of a required option is
-    :data:`NEEDED`. The class takes other options if it has ``**options`` or no signature.
+    :data:`NEEDED`. The class accepts other options if it has ``**options`` or no signature.
     """
     try:
         parameters = inspect.signature(cls).parameters.values()
@@ -432,7 +433,7 @@ def check_options(cls, name, options):
     known, takes_any = solver_options(cls)
     unknown = [] if takes_any else [option for option in options if option not in known]
     if unknown and not known:
-        raise TypeError(f"option is {unknown[0]!r}, and the solver {name!r} has no options.")
+        raise TypeError(f"option is {unknown[0]!r}, but the solver {name!r} has no options.")
     if unknown:
         raise unknown_name(f"option of the solver {name!r}", unknown[0], known)
     for option, default in known.items():
@@ -457,9 +458,9 @@ def with_options(solver, options):
 
 
 def auto_options(solver):
-    """The options of "auto", as a dict, or None if another solver is asked for.
+    """The options of "auto", as a dict, or None if another solver is requested.
 
-    A TypeError for options that it does not have, or that are not True or False.
+    Unknown options, and options that are not True or False, raise a TypeError.
     """
     name, options = with_options(solver, {})
     if not (isinstance(name, str) and name == "auto"):

@@ -293,7 +293,7 @@ def _validation_target(X_val, known, qid, metric):
             raise ArgumentError(
                 "prefs_val holds pairs or weights",
                 f"grades of shape (p,) for {metric}, or Preferences.from_scores(y, qid)",
-                "For others use metric='disagreement'.",
+                "For other preferences, pass metric='disagreement'.",
             )
         known, qid = known.scores, known.queries
     y = as_vector("prefs_val", known, p, minimum=0.0 if metric == "ndcg" else None)
@@ -664,8 +664,8 @@ def validation_curve(
         if not isinstance(path, RangePath):
             raise ArgumentError(
                 f"metric is {metric!r} and path is {a_type(path)}",
-                "a path by newton or epsilon of loss='logistic', 'plackett-luce', or of your own "
-                "with probability(d)",
+                "a path by newton or epsilon with loss='logistic', 'plackett-luce' or one of your "
+                "own with probability(d)",
             )
         require_probabilities(path.problem.loss, metric)
     rows, X_val = X_val, path.problem.read_items("X_val", X_val)

@@ -35,7 +35,7 @@ def check_setting(leave_out, Y, L):
     if new_labels and k < 3:
         raise ArgumentError(
             f"leave_out is {leave_out!r} and y has {k} columns",
-            "at least 3 columns, two of them to learn from",
+            "at least 3 columns, so that two remain for training",
         )
     if new_labels and not (L - np.diag(L.diagonal())).any():
         raise ArgumentError(
@@ -156,7 +156,7 @@ def leave_out_scores(path, leave_out, lams):
     if not (isinstance(problem, LabelRankRLSProblem) and hasattr(path, "spectrum")):
         raise ArgumentError(
             f"path is {a_type(path)}",
-            "the path of a LabelRankRLSProblem, which the solver kronecker gives",
+            "the path of a LabelRankRLSProblem, which the solver kronecker returns",
         )
     if problem.object_weight is not None:
         raise ArgumentError(
@@ -259,7 +259,7 @@ def seed_of_folds(leave_out, Y, cv, random_state):
         judges = False
         for f, (train, judged) in enumerate(fold_masks(leave_out, ~np.isnan(Y), cv, seed)):
             if not has_preferences(Y, train):
-                return f"fold {f + 1} leaves no object with two different scores to learn from"
+                return f"fold {f + 1} leaves no object with two different scores for training"
             judges = judges or has_preferences(Y, judged)
         return "" if judges else "no fold leaves out two different scores of one object"
 
@@ -268,7 +268,7 @@ def seed_of_folds(leave_out, Y, cv, random_state):
         if not (said := fault(int(seed))):
             return int(seed)
         why = why or said
-    raise ArgumentError(f"cv is {cv}, and {why}", "another number of folds, or cv=None")
+    raise ArgumentError(f"cv is {cv}, but {why}", "another number of folds, or cv=None")
 
 
 def has_closed_form(problem):

@@ -156,7 +156,7 @@ def deal_folds(cv, X, y, query, rng=None):
         return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(cv)]
     if isinstance(cv, (str, bytes, bool)) or not (hasattr(cv, "split") or is_iterable(cv)):
         raise ArgumentError(
-            f"cv is {cv!r}", "an integer, a splitter of scikit-learn or pairs (training, left out)"
+            f"cv is {cv!r}", "an integer, a scikit-learn splitter or pairs (training, left out)"
         )
     folds = []
     if hasattr(cv, "split"):
@@ -301,7 +301,7 @@ def group_numbers(prefs, by, groups=None):
                 )
             ids, number = as_ids("groups", groups, count)
         if len(ids) < 2:
-            raise ArgumentError("groups has one id only", "at least two different ids")
+            raise ArgumentError("groups has only one id", "at least two different ids")
         return number
     if by == "group":
         raise ArgumentError("fold_by is 'group' and groups is None", "the group of each item")
@@ -311,7 +311,7 @@ def group_numbers(prefs, by, groups=None):
     number = np.unique(ends, axis=0, return_inverse=True)[1].ravel()
     if number.max() == 0:
         raise ArgumentError(
-            "preferences compare the same two items only",
+            "preferences compare only one pair of items",
             "preferences between at least two different pairs of items",
         )
     return number
@@ -351,6 +351,6 @@ def _refuse_empty(folds, by, kept, other):
                 instead = "" if by == other else f", or fold_by={other!r}, which drops none"
                 raise ArgumentError(
                     f"cv leaves fold {f + 1} of {len(folds)} no preference of positive weight to "
-                    f"{what}, by {by}{kept}",
+                    f"{what} with fold_by={by!r}{kept}",
                     f"Use fewer folds{instead}.",
                 )

@@ -68,7 +68,7 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
     for f, (train, test) in enumerate(folds):
         if not np.array_equal(np.sort(np.concatenate([train, test])), np.arange(len(Y))):
             raise ArgumentError(
-                f"cv has fold {f}, whose two parts are not all {len(Y)} items, each once",
+                f"cv has fold {f}, whose two parts do not contain each of the {len(Y)} items once",
                 "folds whose training part is all the rest",
             )
     return [test for _, test in folds]
@@ -209,7 +209,7 @@ def leave_query_out(blocks, statistics, lams):
     empty.factor = statistics.factor
     total, count, weighed = blocks.reduce(block_disagreement, blocks.items, empty, *options)
     if weighed:
-        raise ArgumentError("blocks have weights of items", "blocks without weights")
+        raise ArgumentError("blocks have item weights", "blocks without item weights")
     if count < 2:
         raise ArgumentError(
             f"blocks have {count} queries with two different scores",

@@ -40,7 +40,7 @@ class LeaveOut:
         if not isinstance(getattr(path, "spectrum", None), Spectrum):
             raise ArgumentError(
                 f"path is {a_type(path)}",
-                "a SpectralPath, which the solvers rls and sparse-rls give",
+                "a SpectralPath, which the solvers rls and sparse-rls return",
             )
         problem, self.spectrum = path.problem, path.spectrum
         self.graph, self.n, self.is_flat = problem.graph, problem.n_items, problem.is_flat
@@ -186,7 +186,7 @@ def left_out_residuals(form, items, inverse, b):
     Raises
     ------
     ValueError
-        If a block is singular to rounding.
+        If a block is numerically singular.
     """
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
@@ -495,7 +495,7 @@ def pair_terms(path, lams):
     form, lams = LeaveOut(path), as_lambdas(lams)
     if form.parts is not None:
         raise ArgumentError(
-            "problem has several queries or a graph of weights, where leaving out single "
+            "problem has several queries or a graph of weights, where leaving out individual "
             "pairs changes the weight of the rest",
             "a problem with one query of all items, or with the graph 'identity'",
         )

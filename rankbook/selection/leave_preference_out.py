@@ -48,7 +48,7 @@ def preference_rows(path):
     if not isinstance(getattr(path, "spectrum", None), Spectrum):
         raise ArgumentError(
             f"path is {a_type(path)}",
-            "a SpectralPath, which the solvers rls and sparse-rls give",
+            "a SpectralPath, which the solvers rls and sparse-rls return",
         )
     problem = path.problem
     if not isinstance(problem.target, MarginTarget):

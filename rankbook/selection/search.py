@@ -124,7 +124,7 @@ def choose_from_curves(folds, gammas, rule="widest", error=None):
     if rule != "one_se":
         return Choice(at, curves, curve.choose(rule), spread)
     if np.isnan(spread):
-        raise ArgumentError("rule is 'one_se', but cv has one fold only", "at least two folds")
+        raise ArgumentError("rule is 'one_se', but cv has only one fold", "at least two folds")
     return Choice(at, curves, largest_within(curve, spread), spread)
 
 
@@ -237,7 +237,7 @@ def metric_curve(path, X_val, target, metric="disagreement", y=None, qid=None):
     Returns
     -------
     ValidationCurve
-        On a grid of :data:`GRID` lambdas, `exact` is False. O(GRID p log p) then.
+        On a grid of :data:`GRID` lambdas, `exact` is False and the cost is O(GRID p log p).
     """
     if metric == "disagreement":
         return validation_curve(path, X_val, target)

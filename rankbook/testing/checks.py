@@ -46,7 +46,7 @@ def check_answers(subject: Subject) -> None:
     if not any(True for _ in subject.problems("items", names=("plain",))):
         raise CheckFailed(
             f"it declares {', '.join(subject.declared.problems)} with the kernel "
-            f"{subject.declared.first_kernel}, and takes no such problem"
+            f"{subject.declared.first_kernel}, but accepts no such problem"
         )
     for case in subject.cases("items", names=("plain",)):
         with subject.looking_at(case):
@@ -273,7 +273,7 @@ def check_extremes(subject: Subject) -> None:
 
 
 def check_storages(subject: Subject) -> None:
-    """Check every declared storage of items beside float64."""
+    """Check every declared storage of items other than float64."""
     others = sorted(subject.declared.storages - {"float64"})
     if not others:
         raise CheckSkipped("it accepts only items of float64")
@@ -495,12 +495,12 @@ def check_accepts(subject: Subject) -> None:
             said.setdefault(feature, []).append(fits)
     for name in sorted(set(subject.declared.problems) - set(said) - WITHOUT_ITEMS):
         raise CheckFailed(
-            f"it declares {name}, and none of the small problems satisfies the other declarations"
+            f"it declares {name}, but none of the small problems satisfies the other declarations"
         )
     for feature, answers in said.items():
         if not any(fits is True for fits in answers):
             raise CheckFailed(
-                f"it declares {feature}, and refuses all small problems of that: {answers[0]}"
+                f"it declares {feature}, but refuses all small problems of that kind: {answers[0]}"
             )
 
 
@@ -619,9 +619,9 @@ def check_threads(subject: Subject) -> None:
     for case, answer in found:
         with subject.looking_at(case):
             if isinstance(answer, Exception):
-                raise CheckFailed(f"{describe(answer)}, in a thread beside another,") from answer
+                raise CheckFailed(f"{describe(answer)}, in one of two threads,") from answer
             one, two = alone[case].certificate.primal, answer.certificate.primal
-            same_objective(one, two, 2 * (subject.promise or 1e-2), "in a thread beside another")
+            same_objective(one, two, 2 * (subject.promise or 1e-2), "in one of two threads")
 
 
 def surroundings() -> dict[str, Any]:

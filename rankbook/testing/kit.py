@@ -221,7 +221,7 @@ class CheckTable(list[CheckResult]):
 
     @property
     def cells(self) -> list[tuple[str, ...]]:
-        """Rows of the table as texts, the header first."""
+        """Rows of the table as strings, the header first."""
         rows = ((r.check, r.outcome, str(r.cases or ""), r.detail) for r in self)
         return [self.COLUMNS, *rows]
 

@@ -109,7 +109,7 @@ def require_scores(path: Any, problem: Any) -> None:
         ):
             if not apart <= most:
                 raise CheckFailed(
-                    f"breakpoint_scores at lam = {lam:.6g} are no positive multiple of what the "
+                    f"breakpoint_scores at lam = {lam:.6g} are not a positive multiple of what the "
                     f"solution there predicts: apart by {apart:.1g} of their size"
                 )
 

@@ -189,7 +189,9 @@ class Subject:
     def certified(self, answer: Any, problem: Any, lam: float) -> Solution:
         """Return an answer of a path, certified by the library."""
         if not isinstance(answer, Solution) or answer.problem is not problem or answer.lam != lam:
-            raise CheckFailed(f"the path answered with {answer!r}, no Solution of it at that lam")
+            raise CheckFailed(
+                f"the path answered with {answer!r}, not a Solution of it at that lam"
+            )
         return Solution.said_by(answer, answer.solver, problem, lam)
 
     @property

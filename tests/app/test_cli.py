@@ -354,7 +354,7 @@ class TestColumns:
             ),
             (
                 ["games.csv", "--target", "grade", "--group-split", "team", "--qid", "game"],
-                "--group-split has different entries in the rows",
+                "--group-split has different entries in rows",
             ),
             (
                 ["games.csv", "--target", "grade", "--group-split", "half", "--drop", "game"],
@@ -415,7 +415,7 @@ class TestOtherFiles:
         for content in (text, gzip.compress(text.encode()), text.replace(",", "\t")):
             result = CliRunner().invoke(app, ["select", "-", *options], input=content)
             assert result.stderr == (
-                "rankbook: note: standard input is read as CSV text, since it begins like that.\n"
+                "rankbook: note: standard input is read as CSV text, because it begins like that.\n"
             )
             facts = without_times(result.stdout)
             assert (
@@ -429,7 +429,8 @@ class TestOtherFiles:
             app, ["select", "-", "--json"], input=Path("games.letor").read_bytes()
         )
         assert result.stderr == (
-            "rankbook: note: standard input is read as SVMlight text, since it begins like that.\n"
+            "rankbook: note: standard input is read as SVMlight text, because it begins like "
+            "that.\n"
         )
         assert (
             without_times(result.stdout)["chosen"]
@@ -771,7 +772,7 @@ class TestErrors:
             (["cancer", "--kernel", "poly", "--degree", "0"], "degree is 0"),
             (["cancer", "--seed", "-1"], "seed is -1"),
             (["cancer", "--plot", "a.doc"], "Pass a file that ends in .pdf, .png or .svg"),
-            (["cancer", "--plot", "plot"], "not a known format of pictures"),
+            (["cancer", "--plot", "plot"], "not a known picture format"),
             (["cancer", "--plot", "none/a.png"], "no folder 'none'"),
             (["cancer", "--plot", "folder.png"], "a folder. Pass a file"),
         ],

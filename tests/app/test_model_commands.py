@@ -225,7 +225,7 @@ class TestPreferencesInAFile:
         assert "rank cannot be read as numbers" in refused(*given, "-o", "other")
         places.assign(item="tea").to_csv("places.csv", index=False)
         said = refused(*given, "-o", "other")
-        assert "'tea' in the rows 0 and 2 of ranking 'Ada'" in said and not Path("other").exists()
+        assert "'tea' in rows 0 and 2 of ranking 'Ada'" in said and not Path("other").exists()
 
     def test_rows_where_items_have_no_names(self):
         self.ITEMS.drop(columns="item").to_csv("rows.csv", index=False)
@@ -339,7 +339,7 @@ class TestMeasuresOfPreferences:
         for command in (["evaluate", "a.csv"], ["compare", "a.csv", "b.csv"]):
             said = refused(*command, "items.csv")
             assert "--target is missing" in said and "--preferences FILE" in said
-            assert "--winner is 'won'. Pass --preferences with it" in refused(
+            assert "--winner is 'won' and --preferences is missing. Pass both" in refused(
                 *command, "items.csv", "--winner", "won"
             )
 
@@ -460,7 +460,7 @@ class TestRefusals:
             (dict(score=[1.0] * 3), "3 scores"),
             (dict(value=[1.0] * 90), "'score'"),
             (dict(score=[np.nan, *[1.0] * 89]), "row 0"),
-            (dict(row=[0] * 90, score=[1.0] * 90), "row '0' in the rows 0 and 1. Pass each"),
+            (dict(row=[0] * 90, score=[1.0] * 90), "row '0' in rows 0 and 1. Pass each"),
         ],
     )
     def test_bad_scores(self, letor, scores, said):

@@ -427,13 +427,13 @@ class TestPreferencesOfParts:
     def test_a_single_group_is_named_by_its_option(self):
         votes()
         pd.read_csv("pairs.csv").assign(one="a").to_csv("pairs.csv", index=False)
-        assert "--group has one id only" in refused(*GIVEN, "--group", "one")
+        assert "--group has only one id" in refused(*GIVEN, "--group", "one")
 
     def test_options_that_need_preferences(self):
         votes()
         given = ["select", "items.csv", "--target", "a", "--name", "film"]
         for option, value in (("--fold-by", "item"), ("--group", "b"), ("--winner", "w")):
-            assert f"{option} is '{value}'. Pass --preferences with it" in refused(
+            assert f"{option} is '{value}' and --preferences is missing. Pass both" in refused(
                 *given, option, value
             )
 

@@ -52,10 +52,10 @@ def test_evaluate_has_brier_score_and_log_loss_of_models_with_probabilities(cars
 def test_others_have_none_until_they_are_calibrated(cars):
     assert "log_loss" not in done("evaluate", "h", "cars.csv")
     said = refused("evaluate", "h", "cars.csv", "--metric", "log_loss")
-    assert "MODEL has no probabilities. Pass a model of --loss logistic" in said
+    assert "MODEL has no probabilities. Pass a model fitted with --loss logistic" in said
     done("predict", "m", "cars.csv", "-o", "s.csv")
     said = refused("evaluate", "s.csv", "cars.csv", "--target", "y", "--metric", "brier_score")
-    assert "MODEL has no probabilities. Pass a model of --loss logistic" in said
+    assert "MODEL has no probabilities. Pass a model fitted with --loss logistic" in said
     model = rb.load("h").calibrate(cars[["a", "b"]], cars.y, qid=cars.q)
     model.save("c")
     assert json.loads(done("info", "c", "--json"))["calibration"]["slope"] == model.link_.slope

@@ -96,7 +96,7 @@ def test_a_column_of_the_log_with_another_name(tables, tmp_path):
     more = ["--column", "query=asked", "-o", tmp_path / "m.rankbook"]
     done("fit", *given, "--name", "q,doc", *more)
     text = refused("fit", *given, "--name", "doc", "--drop", "q", *more)
-    assert "the items have no names of queries. Pass --name QUERY,ITEM" in text
+    assert "the items have no query names. Pass --name QUERY,ITEM" in text
 
 
 def test_names_that_would_be_read_wrongly(tables, tmp_path):
@@ -109,7 +109,7 @@ def test_names_that_would_be_read_wrongly(tables, tmp_path):
         assert text in refused("fit", tmp_path / "items.csv", *given, "--name", "q,doc")
     said = refused("fit", folder / "items.csv", *given, "--name", "q,dog")
     assert "--name is 'q,dog'" in said
-    assert "Pass different names" in refused(
+    assert "Pass distinct names" in refused(
         "fit", folder / "items.csv", *given, "--name", "doc", "--drop", "q"
     )
 
@@ -272,7 +272,7 @@ def test_propensities_that_cannot_be_estimated(biased, tmp_path):
     said = refused(
         "fit", folder / "items.csv", "--target", "a", "--estimate-propensities", *given[-3:-1]
     )
-    assert "--estimate-propensities is given. Pass --preferences with it" in said
+    assert "--estimate-propensities is given and --preferences is missing. Pass both" in said
 
 
 def test_predictions_are_ranked_within_the_queries_of_names(tables, tmp_path):
@@ -349,7 +349,7 @@ def test_the_advice_on_a_repeated_name_leads_to_a_model_without_the_rank(tables,
     clicks = ["--preferences", tmp_path / "log.csv", "--form", "clicks", "--column", "item=doc"]
     clicks += ["--column", "click=clicked", "--column", "rank=place"]
     said = run("fit", *given, *clicks).stderr
-    assert "Pass different names with --preferences, one row for each item." in said
+    assert "Pass distinct names with --preferences, one row for each item." in said
     advice = said[said.index("--target") : said.index(" in place")].split()
     done("fit", *given, *advice)
     found = rb.load(tmp_path / "m.rankbook")

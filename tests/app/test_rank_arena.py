@@ -148,7 +148,7 @@ def test_a_plot_is_written():
         (["--lam", "0"], "--lam is 0"),
         (
             ["--half-life", "90d"],
-            "--half-life is '90d'. Pass a column of dates with it, such as --date day",
+            "--half-life is '90d' and --date is missing. Pass a column of dates, such as --date",
         ),
         (
             ["--date", "language", "--since", "2024-01-01"],
@@ -159,7 +159,7 @@ def test_a_plot_is_written():
         (["--min-votes", "100000"], "--min-votes is 100000. Pass at most"),
         (["-o", "ranks.doc"], "the ending of 'ranks.doc'"),
         (["--ties", "refuse"], "is a tie"),
-        (["--date", "tstamp"], "Pass --half-life 90d or --since 2026-01-01 with it"),
+        (["--date", "tstamp"], "Pass --half-life 90d or --since 2026-01-01 as well"),
         (["--date", "winner", "--since", "2024-01-01"], "has the date 'model_"),
     ],
 )

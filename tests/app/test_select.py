@@ -264,7 +264,7 @@ class TestKernels:
         [
             (
                 dict(kernel="precomputed"),
-                "kernel is 'precomputed', and the data contain features instead of kernel values. ",
+                "kernel is 'precomputed', but the data contain features, not kernel values. ",
             ),
             (dict(kernel="pol"), "did you mean 'poly'"),
             (

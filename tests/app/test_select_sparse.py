@@ -127,7 +127,7 @@ def test_fit_takes_the_share_of_the_l1_norm():
         (["--penalty", "lasso", *LOGISTIC], "--penalty is 'lasso'. Pass one of: elastic-net, l1"),
         (
             ["--penalty", "l1", "--l1-ratio", "0.3", *LOGISTIC],
-            "--l1-ratio is 0.3. Pass --penalty elastic-net with it.",
+            "--l1-ratio is 0.3 and --penalty is not elastic-net. Pass",
         ),
         (["--l1-ratio", "2", "--penalty", "elastic-net", *LOGISTIC], "--l1-ratio is 2.0. Pass"),
         (

@@ -111,7 +111,7 @@ def test_a_fit_is_that_of_the_estimator_and_folds_keep_hospitals_together():
         ),
         (["--time", "day", "--event", "died"], "--time is 'day' (did you mean 'days'?)"),
         ([*TIMES, "--method", "rayleigh"], "--method is 'rayleigh'. Pass 'ranksvm' or 'rankrls'"),
-        ([*TIMES, "--group", "site"], "--group is 'site'. Pass --preferences with it"),
+        ([*TIMES, "--group", "site"], "--group is 'site' and --preferences is missing. Pass both"),
     ],
 )
 def test_wrong_calls(arguments, said):
@@ -341,17 +341,23 @@ def test_a_start_that_becomes_a_feature_is_announced():
         ([*TIMES, "--entry", "bad", *COX], "late.csv has an entry at "),
         ([*TIMES, "--entry", "start"], "Pass --loss plackett-luce, which is Cox's model.\n"),
         ([*LATE, "--tied-events", "efron"], "Pass --time, --event and --loss plackett-luce"),
-        ([*LATE, *COX, "--robust"], "--robust is given. Pass --coefficients with it"),
+        ([*LATE, *COX, "--robust"], "--robust is given and --coefficients is missing. Pass both"),
         (
             [*LATE, *COX, "--reference", "a=b"],
-            "--reference is 'a=b'. Pass --coefficients with it",
+            "--reference is 'a=b' and --coefficients is missing. Pass both",
         ),
         (
             [*LATE, *COX, "--coefficients", "--reference", "a=b"],
             "--reference is 'a=b', and the model has no encoded column",
         ),
-        ([*LATE, *COX[:2], "--coefficients"], "--coefficients is given. Pass --kernel linear"),
-        ([*LATE, *COX, "--cluster", "dose"], "--cluster is 'dose'. Pass --coefficients with it"),
+        (
+            [*LATE, *COX[:2], "--coefficients"],
+            "--coefficients is given, but this model has no table of coefficients. Pass --kernel",
+        ),
+        (
+            [*LATE, *COX, "--cluster", "dose"],
+            "--cluster is 'dose' and --coefficients is missing. Pass both",
+        ),
         (
             [*LATE, *COX, "--coefficients", "--cluster", "doze"],
             "--cluster is 'doze' (did you mean 'dose'?)",
@@ -671,7 +677,11 @@ def test_evaluate_has_risk_groups_and_calibration(late):
     "model, arguments, said",
     [
         ("m", ["--at", "20"], "--at is 20 and --train is missing. Pass --train FILE with the tr"),
-        ("m", ["--train", "train.csv"], "--train is 'train.csv'. Pass --at or --groups with it."),
+        (
+            "m",
+            ["--train", "train.csv"],
+            "--train is 'train.csv', but neither --at nor --groups is given. Pass one of them",
+        ),
         ("m", ["--at", "9999", "--train", "train.csv"], "--at is 9999. Pass a time of at most"),
         ("m", ["--at", "-1", "--train", "train.csv"], "--at is -1.0. Pass a finite number > 0."),
         ("m", ["--at", "0", "--train", "train.csv"], "--at is 0.0. Pass a finite number > 0."),
@@ -680,7 +690,8 @@ def test_evaluate_has_risk_groups_and_calibration(late):
             "orders",
             ["--at", "20", "--train", "train.csv"],
             "--at is 20 and MODEL was fitted to orders, not to survival times, so it has no "
-            "probabilities of survival. Pass a model of --time, --event and --loss plackett-luce.",
+            "probabilities of survival. Pass a model fitted with --time, --event and --loss "
+            "plackett-luce.",
         ),
         ("m", ["--at", "20", "--train", "none.csv"], "--train"),
         ("m", ["--groups", "0"], "--groups is 0. Pass "),
@@ -799,4 +810,4 @@ def test_groups_of_equal_training_scores_are_refused():
     table = pd.read_csv("train.csv")
     table.assign(age=0.0, dose=0.0).to_csv("same.csv", index=False)
     said = refused("evaluate", "m", "test.csv", "--train", "same.csv", "--groups", "3")
-    assert "--groups is 3, and quantiles of the scores of the training set coincide" in said
+    assert "--groups is 3, but quantiles of the training scores coincide" in said

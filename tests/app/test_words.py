@@ -41,7 +41,7 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         ([*SELECT, "--kernel", "precompute"], "--kernel is 'precompute'. Pass one of: linear"),
         (
             [*FIT, "--kernel", "precomputed"],
-            "--kernel is 'precomputed', and the data contain features instead of kernel values. "
+            "--kernel is 'precomputed', but the data contain features, not kernel values. "
             "Pass 'linear',",
         ),
         (
@@ -97,7 +97,7 @@ PAIRS = ["fit", "items.csv", "--preferences", "votes.csv", "-o", "new.rankbook"]
         ),
         (
             [*PAIRS, "--column", "pair_features=size"],
-            "meant by --column pair_features=COLUMN, or give",
+            "with --column pair_features=COLUMN, or give",
         ),
         (
             [*PAIRS, "--column", "propensity=length"],

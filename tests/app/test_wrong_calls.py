@@ -76,7 +76,7 @@ CALLS = [
                 "gone.csv",
                 r"DATA is 'gone\.csv': there is no su",
             ),
-            (["fit", *FIT], 1, "no rows", "none.csv", r"none\.csv has names of columns but no ro"),
+            (["fit", *FIT], 1, "no rows", "none.csv", r"none\.csv has column names but no ro"),
             (
                 ["select", *TARGET],
                 1,
@@ -280,7 +280,7 @@ CALLS = [
             (
                 ["--preferences", "pairs.csv", "--form", "rankings"],
                 "pairs.csv has no columns 'ranking' and 'item' and 'rank'; it has winner, loser. "
-                "Say which are meant by --column ranking=COLUMN",
+                "Name the columns with --column ranking=COLUMN",
             ),
             (
                 ["--preferences", "pairs.csv", "--column", "winer=winner"],
@@ -288,7 +288,7 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--column", "weight=votes"],
-                "pairs.csv has no column 'votes'; .*meant by --weight=COLUMN",
+                "pairs.csv has no column 'votes'; .*with --weight=COLUMN",
             ),
             (
                 ["--preferences", "pairs.csv", "--ties", "drp"],
@@ -300,7 +300,7 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--form", "clicks", "--column", "query=race"],
-                "--column is query=race, and the items have no names of queries. Pass --name",
+                "--column is query=race, but the items have no query names. Pass --name",
             ),
             (
                 ["--preferences", "pairs.csv", "--target", "grade"],
@@ -308,7 +308,7 @@ CALLS = [
             ),
             (
                 ["--preferences", "pairs.csv", "--name", "race"],
-                "--name has '0' in the rows 0 and 1. Pass different names",
+                "--name has '0' in rows 0 and 1. Pass distinct names",
             ),
         )
     ),

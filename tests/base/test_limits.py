@@ -197,8 +197,8 @@ def test_what_would_fill_the_memory_is_not_read(monkeypatch):
     table = dict(target="a")
     refused = (
         (read_table, "/dev/zero", table, "a device. Pass a file or a pipe"),
-        (rb.load, "/dev/zero", {}, "a device or a pipe. Pass a file of rankbook"),
-        (rb.load, "pipe", {}, "a device or a pipe. Pass a file of rankbook"),
+        (rb.load, "/dev/zero", {}, "a device or a pipe. Pass a rankbook file"),
+        (rb.load, "pipe", {}, "a device or a pipe. Pass a rankbook file"),
         (rb.read_blocks, "pipe", table, "Pass files, because .* pipes can be read only once"),
         (rb.load, "many.npz", {}, "it has 10,001 arrays, and at most 10,000"),
     )

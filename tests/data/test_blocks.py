@@ -119,7 +119,7 @@ def test_what_is_wrong_in_a_block_is_named(given, words):
         ),
         (
             [Block(np.ones((2, 2)), [0, 1], [2, 2], name="named", feature_names=["a", "b"])],
-            "good has no names of features, and another block has",
+            "good has no feature names, but another block has",
         ),
     ],
 )
@@ -172,7 +172,7 @@ def test_names_are_those_of_a_data_frame():
     numbered = Block(frame.set_axis([0, 1], axis=1), [0, 1])
     assert numbered.feature_names is None and numbered.named_items() is numbered.X
     with pytest.raises(
-        TypeError, match="block: X has columns named 'age', 1. Pass names that are all"
+        TypeError, match="block: X has columns named 'age', 1. Pass only names that are"
     ):
         Block(frame.set_axis(["age", 1], axis=1), [0, 1])
     sparse = Block(csr_array(frame.to_numpy()), [0, 1], feature_names=["age", "size"])
@@ -209,7 +209,7 @@ def test_a_block_that_borrows():
     [
         ("ab", TypeError, "^block: feature_names is 'ab'. Pass a list of names"),
         (7, TypeError, "^block: feature_names is 7. Pass a list of names"),
-        ([1, "b"], TypeError, "^block: feature_names has 1, 'b'. Pass names that are all text"),
+        ([1, "b"], TypeError, "^block: feature_names has 1, 'b'. Pass only names that are text"),
         (["a"], ValueError, "^block: feature_names has length 1. Pass 2 names"),
     ],
 )

@@ -294,10 +294,10 @@ class TestRefused:
             rb.read_blocks("?.txt")
         with pytest.raises(ValueError, match="target is 'y'. Omit target for b.txt"):
             rb.read_blocks("b.txt", "y")
-        with pytest.raises(ValueError, match="d.csv has names of columns but no rows"):
+        with pytest.raises(ValueError, match="d.csv has column names but no rows"):
             rb.read_blocks("d.csv", "y", "q")
         assert len(rb.read_blocks(["a.csv", "d.csv"], "y", "q")) == 1
-        with pytest.raises(FileNotFoundError, match="'\\*.parquet': no file has a name"):
+        with pytest.raises(FileNotFoundError, match="'\\*.parquet': no file name matches it"):
             rb.read_blocks("*.parquet", "y")
         with pytest.raises(FileNotFoundError, match="'e.csv': there is no such file"):
             rb.read_blocks("e.csv", "y")
@@ -312,7 +312,7 @@ class TestRefused:
         with pytest.raises(ValueError, match="a.parquet cannot be read as Parquet"):
             rb.read_blocks("a.parquet", "y")
         Path("a.parquet.gz").write_bytes(gzip.compress(b"PAR1"))
-        with pytest.raises(ValueError, match="Parquet packed by gzip. Pass the unpacked"):
+        with pytest.raises(ValueError, match="Parquet compressed with gzip. Pass the uncompressed"):
             rb.read_blocks("a.parquet.gz", "y")
 
     @pytest.mark.parametrize("id", ["inf", "9007199254740993.0"])

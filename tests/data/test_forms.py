@@ -53,7 +53,7 @@ def test_empty_cells_spaces_and_a_first_column_with_a_name(write):
     [
         ("w.csv", ",a,b\na,0,x\nb,1,0\n", r"w.csv has 'x' for 'a' against 'b'. Pass numbers"),
         ("w.csv", ",a,a\na,0,1\nb,1,0\n", r"two columns named 'a'"),
-        ("w.csv", ",a,b\n", r"names of columns but no rows"),
+        ("w.csv", ",a,b\n", r"column names but no rows"),
         ("w.svm", "1 1:2\n", r"w.svm is SVMlight text. Pass a win matrix"),
     ],
 )
@@ -125,7 +125,7 @@ def test_convert_joins_data_and_query_sizes(write):
     )
     assert np.allclose(rb.load("m").model.coef_, model.coef_, atol=1e-6)
     twice = ["convert", "train.svm", "other.svm", "--group-sizes", "rank.train.query"]
-    assert "DATA has query ids. Pass --group-sizes only with DATA without query ids" in refused(
+    assert "DATA has query ids. Omit --group-sizes, or pass DATA without query ids" in refused(
         *twice
     )
     gone = ["convert", "rank.svm", "other.svm", "--group-sizes", "gone.query"]

@@ -268,10 +268,10 @@ class TestNothingThere:
             read_table(put("a.svm", "# only a comment\n\n"))
 
     def test_only_a_header(self):
-        with pytest.raises(ValueError, match="a.csv has names of columns but no rows"):
+        with pytest.raises(ValueError, match="a.csv has column names but no rows"):
             read_table(put("a.csv", "y,x\n"), target="y")
         pd.DataFrame({"y": [], "x": []}).to_parquet("a.parquet")
-        with pytest.raises(ValueError, match="a.parquet has names of columns but no rows"):
+        with pytest.raises(ValueError, match="a.parquet has column names but no rows"):
             read_table("a.parquet", target="y")
 
     def test_no_features(self):
@@ -832,9 +832,9 @@ def test_orders_stand_in_some_of_the_columns():
     [
         ("a,b\n1,2\n,3\n", {}, r"wide.csv has an empty cell in row 1, column 'a', and items after"),
         ("a,b\nx,x\n", {}, r"wide.csv: row 0 is \['x', 'x'\]. Pass a sequence of different"),
-        ("a,b\n", {}, "wide.csv has names of columns but no rows"),
+        ("a,b\n", {}, "wide.csv has column names but no rows"),
         ("x,y\ny,z\nz,x\n", {}, "wide.csv begins with x, y, which are items. Pass names of c"),
-        ("a,b\nx,y\n", dict(rank="a"), "rank is 'a', and orders is no table"),
+        ("a,b\nx,y\n", dict(rank="a"), "rank is 'a', but orders is not a table"),
         ("a,b\nx,y\n", dict(items=["x"]), "wide.csv: row 0 is 'y' in place 1, which is not among"),
     ],
 )

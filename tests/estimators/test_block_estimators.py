@@ -282,7 +282,9 @@ def test_transformers_that_do_not_fit():
     from sklearn.preprocessing import StandardScaler
 
     blocks = rb.Blocks([rb.Block([[0.0, 1.0], [1.0, 2.0]], [0, 1], name="a.csv")])
-    with pytest.raises(ValueError, match="transformer is 3. Pass a fitted transformer"):
+    with pytest.raises(
+        ValueError, match="transformer is 3. Pass a fitted scikit-learn transformer"
+    ):
         blocks.transform(3)
     with pytest.raises(ValueError, match="a.csv: This StandardScaler instance is not fitted yet"):
         blocks.transform(StandardScaler())
@@ -375,7 +377,7 @@ def test_partial_fit_of_preferences_with_two_weights(data):
     )
     assert np.allclose(grown, rb.RankRLS(0.5, kernel="linear").fit(X, preferences=listed).coef_)
     single = rb.RankRLS(kernel="linear").fit(X[:3], preferences=rb.Preferences([1], [0], 3))
-    with pytest.raises(ValueError, match="single pairs"):
+    with pytest.raises(ValueError, match="individual pairs"):
         single.partial_fit(X, y, qid)
 
 

@@ -685,8 +685,8 @@ def test_categories_that_the_data_do_not_determine_are_announced():
         ("stage=V", r"reference is 'stage=V' \(did you mean 'stage=IV'\?\). Pass one of: stage=I,"),
         ("age", "reference is 'age'.* Pass one of: stage=I,"),
         (["stage=I", "stage=II"], "reference names 'stage=I' and 'stage=II'. Pass one category"),
-        (3, "reference is 3. Pass names of features, such as"),
-        ([3], r"reference is \[3\]. Pass names of features"),
+        (3, "reference is 3. Pass feature names, such as"),
+        ([3], r"reference is \[3\]. Pass feature names"),
     ],
 )
 def test_unknown_references_are_refused(reference, said):

@@ -123,7 +123,7 @@ def test_a_fit_that_fails_changes_nothing_and_frees_the_workers(client, table):
         with pytest.raises(ValueError, match=words):
             model.fit(given[0], given[1], qid=given[2])
         assert vars(model) == before
-    with pytest.raises(ValueError, match="preferences are given and X is a collection of Dask"):
+    with pytest.raises(ValueError, match="preferences are given and X is a Dask collection"):
         model.fit(items, preferences=[(0, 1)])
     with pytest.raises(ValueError, match="kernel is 'rbf' and X holds blocks"):
         rb.RankSVM().fit(items, grades, qid=ids)

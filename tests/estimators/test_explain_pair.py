@@ -449,8 +449,8 @@ def test_what_cannot_be_explained():
     svm = rb.solve(rb.SVMProblem(X, (Y > 0).astype(int)), 1.0, "qp")
     a, b = NEW[:2]
     for call, kind, said in (
-        (lambda: rb.explain_pair(several, a, b), ValueError, "gives an item 2 scores"),
-        (lambda: rb.explain_pair(labels, a, b), ValueError, "gives an item 2 scores"),
+        (lambda: rb.explain_pair(several, a, b), ValueError, "gives each item 2 scores"),
+        (lambda: rb.explain_pair(labels, a, b), ValueError, "gives each item 2 scores"),
         (
             lambda: rb.explain_pair(pipeline, a, b),
             TypeError,

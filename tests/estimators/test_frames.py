@@ -383,7 +383,7 @@ def test_a_lazy_frame_is_refused_in_words():
     from rankbook.estimators.scaled import ScaledModel
 
     lazy, y = frame("polars").lazy(), pl.DataFrame({"y": Y}).lazy()
-    said = r"is a LazyFrame, which holds no values yet. Pass a DataFrame, which \.collect\(\)"
+    said = r"is a LazyFrame, which holds no values yet. Pass the DataFrame that \.collect\(\)"
     scaled = ScaledModel(rb.RankRLS().fit(X, Y), np.zeros(2), np.ones(2), COLUMNS)
     labels = rb.LabelRanker().fit(X, X)
     for name, call in (
@@ -456,5 +456,5 @@ def test_rank_of_a_scaled_model_reads_raw_items():
 
 def test_several_columns_have_no_one_rank():
     model = rb.RankRLS(kernel="linear").fit(X, np.c_[Y, -Y])
-    with pytest.raises(ValueError, match="^y had 2 columns in fit, and rank takes one score"):
+    with pytest.raises(ValueError, match="^y had 2 columns in fit, but rank needs one score"):
         model.rank(X)

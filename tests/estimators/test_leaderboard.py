@@ -366,7 +366,7 @@ def wrong(change, expected, columns=ARENA, **options):
             r"result \(column 'winner'\) is 'neither' in row \d+",
         ),
         wrong(lambda v: v.assign(winner=v.winner.where(v.index != 7)), "is missing in row 7"),
-        wrong(lambda v: v.assign(model_a="a", model_b="b")[:0], "has names of columns but no rows"),
+        wrong(lambda v: v.assign(model_a="a", model_b="b")[:0], "has column names but no rows"),
         wrong(
             lambda v: v.assign(model_b=v.model_b.where(v.index != 5, v.model_a)),
             "home .column 'model_a'. and away are both '.' in row 5",
@@ -412,7 +412,7 @@ def wrong(change, expected, columns=ARENA, **options):
         wrong(lambda v: v, "half_life is -3. Pass a time", date="day", half_life=-3),
         wrong(
             lambda v: v,
-            "half_life is '9d'. Pass a column of dates with it, such as date='day'",
+            "half_life is '9d' and date is None. Pass a column of dates, such as date='day'",
             half_life="9d",
         ),
         wrong(lambda v: v, "anchor is 'q'. Pass one of: a, b", anchor=("q", 1.0)),

@@ -437,7 +437,7 @@ def test_two_weights_in_batches(stream):
         model.partial_fit(X[:2], none, sample_weight=[1.0, 1.0])
 
 
-@pytest.mark.parametrize("size, said", [(1e200, "a sum of 6e.200"), (1e-170, "products vanish")])
+@pytest.mark.parametrize("size, said", [(1e200, "a sum of 6e.200"), (1e-170, "products underflow")])
 def test_weights_of_items_that_overflow_or_vanish(size, said):
     prefs = rb.Preferences.from_scores(np.arange(6.0))
     prefs = prefs.item_weighted(np.full(6, size), np.full(6, size) * (np.arange(6) < 4))

@@ -186,7 +186,7 @@ def test_statistics_take_the_scores_of_a_target_and_no_pairs():
     model = rb.RankRLS(kernel="linear").partial_fit(X, TARGETS["grades"])
     expected = rb.RankRLS(kernel="linear").partial_fit(X, Y, QID)
     assert np.array_equal(model.coef_, expected.coef_) and model.by_query_
-    with pytest.raises(ValueError, match="single pairs, which partial_fit cannot add"):
+    with pytest.raises(ValueError, match="individual pairs, which partial_fit cannot add"):
         model.partial_fit(X, TARGETS["pairs"])
 
 
@@ -225,7 +225,7 @@ def test_every_metric_takes_a_target(metric):
             with pytest.raises(ValueError, match=r"call rb.metrics.pair_accuracy\(y_true, y_score"):
                 metric(TARGETS["pairs"], scores, **options)
         if counts and lost is None:
-            with pytest.raises(ValueError, match="weights of single"):
+            with pytest.raises(ValueError, match="weights of individual"):
                 metric(single, scores, **options)
 
 

@@ -309,7 +309,7 @@ def test_a_fold_that_ended_early_ends_the_mean():
 def test_one_standard_error_of_a_single_fold(mixture):
     curve = curve_of([np.inf, 4, 1], [0, 1])
     assert np.isnan(choose_from_curves([[curve]], [None], "widest").error)
-    with pytest.raises(ValueError, match="one fold only"):
+    with pytest.raises(ValueError, match="only one fold"):
         choose_from_curves([[curve]], [None], "one_se")
 
 

@@ -317,7 +317,7 @@ REFUSED = {
     "joint": (rb.RankRLS(kernel=rb.kernels.joint("rbf", "linear")), "^kernel is a function"),
     "class": (
         Mine(),
-        "^model is a Mine, which a file cannot hold. Pass an estimator of rankbook",
+        "^model is a Mine, which a file cannot store. Pass an estimator of rankbook",
     ),
     "solver": (rb.RankSVM(solver=Mute), "^solver is Mute, .* not registered. Pass .*"),
     "solver instance": (rb.RankSVM(solver=Mute()), "^solver is Mute, .*Pass"),
@@ -400,7 +400,7 @@ def test_later_versions_and_other_kinds_are_refused(tmp_path, stored):
     assert not file_facts(file)["readable"]
     write_archive(file, "rankbook recipe", facts, arrays)
     assert not file_facts(file)["readable"]
-    with pytest.raises(ValueError, match="a rankbook recipe. Pass a file of rankbook"):
+    with pytest.raises(ValueError, match="a rankbook recipe. Pass a rankbook file"):
         rb.load(file)
     write_archive(file, SCALED_KIND, facts, arrays)
     with pytest.raises(ValueError, match="do not fit together"):
@@ -607,5 +607,5 @@ def test_a_version_is_a_number_from_1_up(tmp_path, stored, version):
     file.write_bytes(stored[1])
     _, facts, arrays = read_archive(file, [KIND])
     write_archive(file, KIND, facts, arrays, version)
-    with pytest.raises(ValueError, match="another header than"):
+    with pytest.raises(ValueError, match="header is not the header of"):
         rb.load(file)

@@ -319,7 +319,7 @@ class Wrong:
             dict(X=np.eye(4), neighbours="approximate", kernel=Kernel("precomputed")),
             "with a precomputed kernel",
         ),
-        (dict(neighbours="exact", metric=Wrong(csr_array((8, 8)))), "which searches in its own"),
+        (dict(neighbours="exact", metric=Wrong(csr_array((8, 8)))), "which has its own search"),
     ],
 )
 def test_refusals(options, match):

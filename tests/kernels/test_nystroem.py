@@ -208,7 +208,7 @@ def test_arrays_may_be_read_only_or_not_contiguous():
     [
         (
             dict(X=np.diag([1.0, 1, -1]), kernel="precomputed"),
-            "not positive semi-definite: the residual of item 2",
+            "not positive semi-definite: the squared residual of item 2",
         ),
         (
             dict(X=np.array([[1.0, 2, 0], [2, 1, 0], [0, 0, 1]]), kernel="precomputed"),

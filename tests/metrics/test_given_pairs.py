@@ -86,7 +86,7 @@ def test_what_has_no_names_is_told_how_to_keep_them():
     ):
         with pytest.raises(
             ValueError,
-            match="came without names. .*items=names.*(set_output|Series.y)",
+            match="has no names. .*items=names.*(set_output|Series.y)",
         ):
             call()
     with pytest.raises(ValueError, match=r"holds row numbers, .* n_items=len\(y_score\)"):

@@ -595,7 +595,7 @@ BAD = {
         ),
         ((Preferences.from_scores(S), S), {}, ValueError, "at most two levels"),
         ((Preferences.from_scores(Y, graph="star"), S), {}, ValueError, "the full graph"),
-        ((FULL.reweighted([1, 2, 3, 4]), S), {}, ValueError, "without weights of single pairs"),
+        ((FULL.reweighted([1, 2, 3, 4]), S), {}, ValueError, "without weights of individual pairs"),
     ],
     average_precision: WITHOUT,
     ndcg: WITHOUT

@@ -283,7 +283,7 @@ def test_a_table_without_values_is_refused(what):
     make = dict(pairs="from_pairs", orders="from_rankings", log="from_clicks")
     method = getattr(rb.Preferences, make.get(what, "from_matches"))
     with pytest.raises(
-        TypeError, match=rf"^{what} is a LazyFrame.* Pass a DataFrame, which .collect"
+        TypeError, match=rf"^{what} is a LazyFrame.* Pass the DataFrame that .collect"
     ):
         method(polars.DataFrame(dict(winner=[1], loser=[0])).lazy())
 

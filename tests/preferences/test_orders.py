@@ -204,7 +204,7 @@ def test_errors_name_the_argument(call, words):
 def test_a_chosen_item_of_no_weight_at_risk_is_refused():
     """Its chance would be 0."""
     prefs = rb.Preferences.from_scores([1, 0, 2]).item_weighted([1, 1, 1], [1, 1, 0])
-    with pytest.raises(ValueError, match="item 2 is chosen with weight 1 and has weight 0"):
+    with pytest.raises(ValueError, match="item 2 is chosen with weight 1 but has weight 0"):
         rb.Orders.from_preferences(prefs)
 
 

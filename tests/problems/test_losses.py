@@ -170,7 +170,7 @@ def test_a_replaced_attribute_forgets_what_followed_from_the_old_one():
     heavier = problem.replaced(prefs=PREFS.reweighted(np.full(len(PREFS), 10.0)))
     assert heavier.lam_max == pytest.approx(10 * problem.lam_max)
     for wrong in (dict(nonsense=3), dict(weight=np.ones(len(PREFS)))):
-        with pytest.raises(TypeError, match="is no attribute that a Preferences keeps"):
+        with pytest.raises(TypeError, match="is not an attribute of a Preferences"):
             PREFS.replaced(**wrong)
 
 

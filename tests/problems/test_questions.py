@@ -197,5 +197,5 @@ def test_what_cannot_be_asked_about():
     with pytest.raises(ValueError, match="X_new is given and kernel is 'precomputed'"):
         rb.suggest_pairs(rb.solve(given, 1.0), 1, X_new=np.eye(6))
     classes = rb.solve(MulticlassSVMProblem(X6, [0, 1, 2, 0, 1, 2]), 1.0)
-    with pytest.raises(ValueError, match="solution gives an item 3 scores"):
+    with pytest.raises(ValueError, match="solution gives each item 3 scores"):
         rb.suggest_pairs(classes, 1, X_new=X6)

@@ -660,7 +660,7 @@ def test_bad_weights_are_refused_by_name():
         (problem(item_weight=-weight), "^item_weight has"),
         (problem(item_weight=weight[1:]), "^item_weight has"),
         (problem(item_weight=weight * 1e120), "^item_weight has"),
-        (problem(item_weight=weight, graph=np.ones((40, 40))), "^item_weight and a graph"),
+        (problem(item_weight=weight, graph=np.ones((40, 40))), "^item_weight and graph"),
         (problem(item_weight=np.zeros(40)), "no two different scores"),
         (fit(-weight), "^sample_weight has"),
         (fit(weight[1:]), "^sample_weight has"),

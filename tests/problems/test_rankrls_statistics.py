@@ -200,7 +200,7 @@ def test_preferences_with_two_weights():
 def test_preferences_that_are_no_sums_are_refused():
     X, prefs = np.eye(3), rb.Preferences.from_scores([0.0, 1, 2])
     for wrong in (prefs.reweighted([1.0, 2, 3]), rb.Preferences([1], [0], 3)):
-        with pytest.raises(ValueError, match="single pairs"):
+        with pytest.raises(ValueError, match="individual pairs"):
             rb.RankingStatistics().add(X, wrong)
     with pytest.raises(ValueError, match="graph is 'identity'"):
         rb.RankingStatistics(graph="identity").add(X, prefs)

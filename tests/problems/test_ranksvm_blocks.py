@@ -185,7 +185,7 @@ def test_what_blocks_cannot_be_asked():
     assert solution.predict(np.ones((2, 6))).shape == (2,)
     with pytest.raises(ValueError, match="takes the storage .* not blocks"):
         rb.solve(problem, 5.0, solver="qp")
-    with pytest.raises(TypeError, match="blocks is a list. Pass rankbook.Blocks, or what .*"):
+    with pytest.raises(TypeError, match="blocks is a list. Pass rankbook.Blocks, or the result .*"):
         rb.BlockRankSVMProblem([])
 
 
@@ -356,7 +356,7 @@ def test_wrong_times_in_blocks_are_refused():
     time, event = np.arange(1.0, 9.0), np.arange(8) % 2
     y = np.where(event, time, np.nextafter(time, np.inf))
     block = rb.Block(time[:, None], y, worse_weight=event, name="block 7")
-    words = "^block 7 has items that weigh 0 as worse items only. .*structured array"
+    words = "^block 7 has items whose weight is 0 only as worse items. .*structured array"
     with pytest.raises(ValueError, match=words):
         rb.BlockRankSVMProblem(rb.Blocks([block]), loss="plackett-luce")
 

@@ -315,7 +315,7 @@ def test_storages_and_blocks_agree():
     )
     assert np.isclose(rb.solve(lent, 3.0).certificate.primal, fitted.certificate_.primal, rtol=1e-6)
     assert not rb.BlockRankSVMProblem(blocks, signs=np.zeros(4)).coef_is_weights
-    with pytest.raises(ValueError, match="signs is a dict of features by name, and X has no names"):
+    with pytest.raises(ValueError, match="signs is a dict of features by name, but X has no names"):
         rb.RankSVM(kernel="linear", signs=dict(age=1)).fit(blocks)
 
 

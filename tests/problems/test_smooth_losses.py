@@ -195,7 +195,7 @@ def test_a_file_holds_the_logistic_loss_and_refuses_an_own_one(tmp_path):
             again = rb.load(files[1])
             assert again.solution(0.7).certificate == path.solution(0.7).certificate
             continue
-        with pytest.raises(ValueError, match="loss is a Rounded, which a file cannot hold"):
+        with pytest.raises(ValueError, match="loss is a Rounded, which a file cannot store"):
             model.save(files[0])
         with pytest.raises(ValueError, match="the loss 'rounded' of your own, which a file"):
             path.save(files[1])

@@ -316,7 +316,7 @@ def test_labels_that_a_file_cannot_hold(tmp_path):
     with pytest.raises(ValueError, match="^y has dtype .*. Pass numbers, or a vector of text"):
         dates.save(tmp_path / "a.npz")
     function = rb.solve_path(rb.SVMProblem(X, [0, 1], kernel=lambda A, B: A @ B.T))
-    with pytest.raises(ValueError, match="kernel is a function, which a file cannot hold"):
+    with pytest.raises(ValueError, match="kernel is a function, which a file cannot store"):
         function.save(tmp_path / "a.npz")
     assert not list(tmp_path.iterdir())
 

@@ -195,7 +195,7 @@ def test_names_that_are_none_are_refused(tmp_path, items):
         prefs[:] = [part for part in kept if part[0] != change[0]] + [change]
         write_archive(tmp_path / "p", KIND, facts, arrays)
         prefs[:] = kept
-        with pytest.raises(ValueError, match="items are no names|n_ties"):
+        with pytest.raises(ValueError, match="items are not names|n_ties"):
             rb.load(tmp_path / "p")
 
 
@@ -207,8 +207,8 @@ def test_what_no_file_can_hold_is_refused_in_words(tmp_path):
     metric = RAY(X, HALF, n_components=5, metric=lambda a, b: np.abs(a - b).sum())
     dated = rb.Preferences.from_pairs([(("a", 1), ("b", 2))])
     for problem, solver, said in (
-        (sparse, "newton", "with sparse items, which a file cannot hold"),
-        (labels, "kronecker", "LabelRankRLSProblem, which a file cannot hold"),
+        (sparse, "newton", "with sparse items, which a file cannot store"),
+        (labels, "kronecker", "LabelRankRLSProblem, which a file cannot store"),
         (metric, "rayleigh", "metric is a function"),
         (RLS(X, Y, kernel=lambda A, B: A @ B.T), "rls", "kernel is a function"),
         (SVM(np.eye(2), dated, "linear"), "path", r"\('a', 1\), a tuple, whose name a file cannot"),

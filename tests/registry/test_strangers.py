@@ -101,7 +101,7 @@ def test_a_declaration_without_sense_names_class_attribute_and_what_is_accepted(
 @pytest.mark.parametrize(
     ("provides", "words"),
     [
-        ({"path"}, "provides of Odd holds 'path', and it has no such method. Pass 'solve'"),
+        ({"path"}, "provides of Odd holds 'path', but the class has no such method. Pass 'solve'"),
         ({"slove"}, r"provides of Odd is 'slove' \(did you mean 'solve'"),
         ((), "provides of Odd is empty. Pass 'solve'"),
     ],

@@ -35,7 +35,7 @@ def test_the_path_of_the_training_set_is_judged_by_the_validation_set(cv):
     assert np.isclose(model.lam_, curve.choose() * total)
     whole = rb.RankSVM(model.lam_, "linear").fit(X, y, qid=qid)
     assert np.allclose(model.coef_, whole.coef_, rtol=1e-6)
-    with pytest.raises(ValueError, match="rule is 'one_se', but cv has one fold only"):
+    with pytest.raises(ValueError, match="rule is 'one_se', but cv has only one fold"):
         rb.RankSVMCV("linear", cv=[(TRAIN, VALID)], rule="one_se").fit(X, y, qid=qid)
 
 
@@ -47,7 +47,7 @@ def test_rankrls_is_trained_on_the_training_set_and_judged_by_the_other():
     for cv in (PredefinedSplit(PART), [(TRAIN, VALID)]):
         model = rb.RankRLSCV(LAMS, "linear", cv=cv).fit(X, y, qid=qid)
         assert np.allclose(model.cv_values_[:, 0], wrong)
-    with pytest.raises(ValueError, match="two parts are not all 96 items"):
+    with pytest.raises(ValueError, match="two parts do not contain each of the 96 items once"):
         rb.RankRLSCV(LAMS, cv=[(TRAIN[:50], VALID)]).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="holds 4 of the 6 items of a query"):
         rb.RankRLSCV(LAMS, cv=[(np.arange(62), np.arange(62, 96))]).fit(X, y, qid=qid)

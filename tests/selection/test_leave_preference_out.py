@@ -202,7 +202,7 @@ def test_too_little_to_leave_out_is_refused():
     X, _, _ = data("rbf")
     two = rb.Preferences([0, 1], [1, 0], N)
     for by in ("pair", "item"):
-        with pytest.raises(ValueError, match="preferences compare the same two items only"):
+        with pytest.raises(ValueError, match="preferences compare only one pair of items"):
             rb.RankRLSCV(LAMS, cv="lpo", fold_by=by).fit(X, preferences=two)
     with pytest.raises(ValueError, match="fold_by is 'pair', but folds of scores"):
         rb.RankRLSCV(LAMS, fold_by="pair").fit(X, np.arange(N))

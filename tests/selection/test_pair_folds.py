@@ -117,7 +117,7 @@ def test_what_is_refused_leaves_nothing_behind(graph):
         (dict(metric="auc"), {}, "metric is 'auc' and preferences are given"),
         (dict(fold_by="query"), {}, "fold_by is 'query'"),
         (dict(fold_by="group"), {}, "fold_by is 'group' and groups is None"),
-        (dict(fold_by="group"), dict(groups=np.zeros(25)), "groups has one id only"),
+        (dict(fold_by="group"), dict(groups=np.zeros(25)), "groups has only one id"),
         (
             dict(fold_by="pair"),
             dict(groups=group),
@@ -132,9 +132,13 @@ def test_what_is_refused_leaves_nothing_behind(graph):
         (
             dict(fold_by="pair", cv=9),
             dict(groups=np.arange(300) % 4),
-            "cv leaves fold 5 of 9 no preference .* to validate, by pair, of 4 groups",
+            "cv leaves fold 5 of 9 no preference .* to validate with fold_by='pair', of 4 groups",
         ),
-        (dict(cv=25), {}, "cv leaves fold 1 of 25 no preference .* to validate, by item"),
+        (
+            dict(cv=25),
+            {},
+            "cv leaves fold 1 of 25 no preference .* to validate with fold_by='item'",
+        ),
     ):
         model = rb.RankSVMCV(**options)
         with pytest.raises(ValueError, match=said):

@@ -364,7 +364,7 @@ def test_overflow_is_an_error_that_names_its_cause(graded_queries, scale, lam):
     X, y, qid = graded_queries
     with pytest.raises(
         ValueError,
-        match="lam is .* and X has entries up to|X has .* squares of larger ones overflow",
+        match="lam is .* and X has entries up to|X has .* squares of larger numbers overflow",
     ):
         rb.solve(ranking((scale * X, y, qid)), lam, solver="subgradient", tol=None)
 

@@ -72,7 +72,7 @@ def convert(
             if found.qid is not None:
                 raise ArgumentError(
                     f"--group-sizes is {group_sizes!r} and DATA has query ids",
-                    "--group-sizes only with DATA without query ids",
+                    "Omit --group-sizes, or pass DATA without query ids.",
                 )
             check_file("--group-sizes", group_sizes)
             found = replace(found, qid=read_group_sizes(group_sizes, len(found.y)))
@@ -234,8 +234,8 @@ def export(
 ):
     """Write a model for another program: a linear one as JSON, or ONNX.
 
-    The names of features in a search engine must equal the names in the model. The scaling of
-    features is part of the result. In Python, use rb.to_json and rb.to_onnx.
+    The feature names in a search engine must equal the names in the model. The scaling of features
+    is part of the result. In Python, use rb.to_json and rb.to_onnx.
     """
     from rankbook.base.files import write_whole
     from rankbook.base.limits import import_extra

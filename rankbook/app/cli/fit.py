@@ -207,7 +207,8 @@ def fit(  # noqa: PLR0913 -- an option of the command each
         if start is not None and files is None:
             if (method, kernel.kernel) != ("ranksvm", "linear"):
                 raise ArgumentError(
-                    f"start is {start!r}", "--kernel linear and --method ranksvm with it"
+                    f"start is {start!r}, and the model is not a linear ranking SVM",
+                    "--kernel linear and --method ranksvm",
                 )
             how["start"] = load_model(start, "start")
 
@@ -224,7 +225,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
                     )
         columns |= dict(learnt=[key for key, value in vars(learnt).items() if value])
         if cluster is not None and not coefficients:
-            raise ArgumentError(f"cluster is {cluster!r}", "--coefficients with it")
+            raise ArgumentError(f"cluster is {cluster!r} and --coefficients is missing", "both")
         columns |= dict(cluster=cluster) if asked is None else {}
         one = files is None
         parts = dict(name=roles.name, qid=roles.qid) if one else dict(qid=roles.qid)
@@ -242,15 +243,17 @@ def fit(  # noqa: PLR0913 -- an option of the command each
             (block,) = blocks.items.values
             prefs = with_ties(survival_target(block.y, block.qid), tied_events)
         if robust and not coefficients:
-            raise ArgumentError("robust is True", "--coefficients with it")
+            raise ArgumentError("robust is True and --coefficients is missing", "both")
         likely = loss in ("plackett-luce", "logistic") and kernel.kernel == "linear"
         if coefficients and not (likely and sparse.penalty in (None, "l2") and not sign):
             raise ArgumentError(
-                "coefficients is True",
-                "--kernel linear and --loss plackett-luce or logistic with it, without --sign",
+                "coefficients is True, but this model has no table of coefficients",
+                "--kernel linear and --loss plackett-luce or logistic, without --sign",
             )
         if reference and not coefficients:
-            raise ArgumentError(f"reference is {reference[0]!r}", "--coefficients with it")
+            raise ArgumentError(
+                f"reference is {reference[0]!r} and --coefficients is missing", "both"
+            )
         if reference:
             from rankbook.estimators.coefficients import references
 

@@ -287,7 +287,7 @@ class SurvivalOptions:
 
 
 def check_survival_options(asked, ranking):
-    """Refuse options of survival times that are wrong or need others, as a dict, beside MODEL."""
+    """Refuse options of survival times (a dict) that are wrong, or lack others, for a MODEL."""
     if asked["at"] is not None:
         as_positive("at", asked["at"])
     if asked["at"] is not None and asked["train"] is None:
@@ -296,7 +296,10 @@ def check_survival_options(asked, ranking):
             "--train FILE with the training set, from which the hazard is estimated",
         )
     if asked["train"] is not None and asked["at"] is None and asked["groups"] is None:
-        raise ArgumentError(f"train is {asked['train']!r}", "--at or --groups with it")
+        raise ArgumentError(
+            f"train is {asked['train']!r}, but neither --at nor --groups is given",
+            "one of them, or omit --train",
+        )
     if asked["train"] is not None:
         check_file("--train", asked["train"])
         if holds_scores(ranking):
@@ -314,7 +317,7 @@ def require_times(asked, files, target):
             )
         if value is not None and getattr(target, "survival", None) is None:
             raise ArgumentError(
-                f"{name} is {value!r} and DATA has no survival times", "--time and --event with it"
+                f"{name} is {value!r} and DATA has no survival times", "--time and --event"
             )
 
 

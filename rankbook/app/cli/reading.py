@@ -39,7 +39,7 @@ def check_picture(file):
     """
     if file.suffix.lower() not in PICTURES:
         raise ArgumentError(
-            f"--plot is {str(file)!r}, whose ending is not a known format of pictures",
+            f"--plot is {str(file)!r}, whose ending is not a known picture format",
             f"a file that ends in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}",
         )
     from rankbook.base.limits import import_extra
@@ -124,7 +124,7 @@ def save_picture(figure, file):
 
 @contextmanager
 def advice_on_words(target=None, learns=False, **parts):
-    """Name in an error about words, gaps or the target the options that fix it.
+    """Name the options that fix an error about words, gaps or the target.
 
     `parts` are the given options that assign roles to columns; `learns` says whether the command
     has --encode, --impute and --preferences.
@@ -157,7 +157,7 @@ def advice_on_words(target=None, learns=False, **parts):
 
 @contextmanager
 def advice_on_new_items(model):
-    """Name in an error about text or gaps in new items the option to fit the model with."""
+    """Name the option to fit the model with, in an error about text or gaps in new items."""
     from rankbook.data.table import Gap, NotNumbers
 
     try:
@@ -497,7 +497,10 @@ def parse_factors(texts):
 def penalty_options(sparse):
     """Read the :class:`rankbook.app.cli.options.SparseOptions` as options of an estimator."""
     if sparse.l1_ratio is not None and sparse.penalty != "elastic-net":
-        raise ArgumentError(f"l1_ratio is {sparse.l1_ratio!r}", "--penalty elastic-net with it")
+        raise ArgumentError(
+            f"l1_ratio is {sparse.l1_ratio!r} and --penalty is not elastic-net",
+            "--penalty elastic-net, or omit --l1-ratio",
+        )
     return vars(sparse) | dict(penalty_factor=parse_factors(sparse.penalty_factor))
 
 
@@ -612,7 +615,7 @@ def asked_preferences(
         named |= dict(estimate_propensities=estimate_propensities)
         for name, value in (dict(form=form, column=column, ties=ties) | named).items():
             if value:
-                raise ArgumentError(f"{name} is {value!r}", "--preferences with it")
+                raise ArgumentError(f"{name} is {value!r} and --preferences is missing", "both")
         return None
     if file == "-" and "-" in data:
         raise ArgumentError(
@@ -640,7 +643,9 @@ def asked_preferences(
         pairs = [pair.rpartition("=")[::2] for pair in said.split(",")]
         columns["results"] = dict(pairs)
         if len(columns["results"]) < len(pairs):
-            raise ArgumentError(f"--results is {said!r}", "one meaning for each cell")
+            raise ArgumentError(
+                f"--results is {said!r}, which lists a cell twice", "one meaning for each cell"
+            )
     for name in ("result", "pair_features"):
         if "," in columns.get(name, ""):
             columns[name] = columns[name].split(",")
@@ -691,7 +696,7 @@ def refuse_beside(**given):
 
 @contextmanager
 def advice_on_form():
-    """Name in an error about the form of a table the options that may read it."""
+    """Name the options that may read a table, in an error about its form."""
     from rankbook.data.records import UnknownForm
 
     try:
@@ -706,7 +711,7 @@ def advice_on_form():
 
 
 def group_beside_orders(group, argument="group"):
-    """Return the error for a column of groups, named by an argument, beside orders."""
+    """Return the error for a column of groups, named by an argument, if a table has orders."""
     return ArgumentError(
         f"{argument} is {group!r}, and the table contains orders",
         f"Omit {argument} for orders, each of which is kept whole.",
@@ -715,14 +720,16 @@ def group_beside_orders(group, argument="group"):
 
 
 def require_cox(argument, value, time, loss):
-    """Refuse a rule for ties, named by its argument, that is not known or beside another model."""
+    """Refuse a rule for ties, named by its argument, that is unknown or lacks Cox's model."""
     from rankbook.base.validation import as_choice
     from rankbook.preferences.orders import TIED
 
     as_choice(argument, value, TIED)
     if time is None or loss != "plackett-luce":
-        accepted = "--time, --event and --loss plackett-luce with it"
-        raise ArgumentError(f"{argument} is {value!r}", accepted)
+        raise ArgumentError(
+            f"{argument} is {value!r}, and the model is not Cox's model",
+            "--time, --event and --loss plackett-luce",
+        )
 
 
 def has_pair_names(asked):
@@ -766,7 +773,7 @@ def preferences_between(asked, n, names=None, group=None, argument="group"):
         rows = pd.Series([tuple(str(each).split(",", 1)) for each in rows], dtype=object)
         if any(len(each) == 1 for each in rows):
             raise ArgumentError(
-                f"--column is query={asked['query']}, and the items have no names of queries",
+                f"--column is query={asked['query']}, but the items have no query names",
                 "--name QUERY,ITEM with the two columns of DATA",
             )
         rows = rows.to_numpy()
@@ -779,8 +786,8 @@ def preferences_between(asked, n, names=None, group=None, argument="group"):
             f"--preferences. With {rank} as a feature the model would learn the order shown."
         )
         raise ArgumentError(
-            f"name has {names[second]!r} in the rows {names.index(names[second])} and {second}",
-            "different names with --preferences, one row for each item",
+            f"name has {names[second]!r} in rows {names.index(names[second])} and {second}",
+            "distinct names with --preferences, one row for each item",
             advice if asked["form"] in (None, "clicks") else "",
         )
     columns = {name: value for name, value in asked.items() if name not in ("path", "form", "loss")}

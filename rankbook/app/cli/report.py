@@ -244,9 +244,8 @@ LISTED = 5  # number of printed best intervals; the others are counted
 def best_lines(curve, lam, what="validation preferences"):
     """Return lines about the minimum of a curve, and the chosen lambda as a text.
 
-    The interval of the chosen lambda, if there is one, is printed. Its ends have all digits if
-    eight do not show that lambda is inside, and lambda has at least six digits and enough to be
-    inside.
+    The lines include the interval of the chosen lambda, if there is one. Lambda is rounded to six
+    digits, and the ends of its interval to eight, or to as many as show that lambda is inside.
     """
     text, chosen, intervals = f"{lam:.6g}", None, []
     for i, (low, high) in enumerate(curve["best"]):

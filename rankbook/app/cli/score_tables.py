@@ -67,7 +67,7 @@ def scores_in(file, block, roles, data):
         warn(
             Assumption(
                 f"{source} and {data} have no key in common, so their rows match by position. A "
-                "column 'row', or names of items in both tables (--name), would join them."
+                "column 'row', or item names in both tables (--name), would join them."
             )
         )
     return scores[rows]
@@ -96,7 +96,7 @@ def match_keys(source, data, theirs, ours, names):
         for row, key in enumerate(keys):
             if (first := place.setdefault(key, row)) != row:
                 raise ArgumentError(
-                    f"{table} has {shown(key)} in the rows {first} and {row}",
+                    f"{table} has {shown(key)} in rows {first} and {row}",
                     "each item only once",
                     "To tell the two apart, pass query ids in both tables, or a column 'row' in "
                     "the table of scores." * ("row" not in names),
@@ -122,6 +122,6 @@ def refuse_sorted(source, columns, size, n):
     if "rank" in columns:
         raise ArgumentError(
             f"{source} has a column 'rank' and no key, so its rows are in another order",
-            "a column 'row', or names of items in both tables",
+            "a column 'row', or item names in both tables",
             "rankbook predict --ranked writes the column 'row'.",
         )

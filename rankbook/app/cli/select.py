@@ -130,12 +130,13 @@ def folds_of(fold_by, groups, of_queries):
         raise ArgumentError(f"fold_by is {by!r}, and a column of groups is given", "'group'")
     if by == "group" and groups is None:
         raise ArgumentError(
-            "fold_by is 'group'",
+            "fold_by is 'group', but no groups are given",
             "--group with a column of --preferences, or --group-split with one of DATA",
         )
     if by == "query" and not of_queries:
         raise ArgumentError(
-            "fold_by is 'query'", "--name QUERY,ITEM with it, the two columns of clicks"
+            "fold_by is 'query', but the preferences have no queries",
+            "--name QUERY,ITEM, the columns of clicks that name query and item",
         )
     if by == "query" and len(set(groups)) == 1:
         raise ArgumentError(
@@ -203,12 +204,10 @@ def select(  # noqa: PLR0913 -- an option of the command each
         taken = (("fold_by", fold_by, compares), ("group", group, asked is not None))
         for name_of, value, is_taken in taken:
             if value is not None and not (is_taken and by_folds):
-                need = (
-                    f"Omit {name_of} if --validation is given."
-                    if is_taken
-                    else "--preferences with it"
-                )
-                raise ArgumentError(f"{name_of} is {value!r}", need)
+                if is_taken:
+                    need = f"Omit {name_of} if --validation is given."
+                    raise ArgumentError(f"{name_of} is {value!r}", need)
+                raise ArgumentError(f"{name_of} is {value!r} and --preferences is missing", "both")
         if compares and metric != "disagreement":
             raise ArgumentError(
                 f"metric is {metric!r}",

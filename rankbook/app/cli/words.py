@@ -18,7 +18,8 @@ COLUMNS = (  # what --column names
 )
 COLUMNS = {name: f"--column {name}" for name in COLUMNS.split()}
 ONLY_IN_PYTHON = (
-    (r"\b(a callable|precomputed|callable), ", ""),
+    (r"\b(precomputed|callable), ", ""),
+    (r", a callable(?=\.)", ""),
     (r" \(did you mean '(a callable|precomputed)'\?\)", ""),
     (r", (an integer .*), a numpy Generator or a RandomState", r" or \1"),
     (r'\bapproximate_kernel(="\w+"| with a lam that is not too small)?, ', ""),

@@ -147,7 +147,7 @@ class GroupTiles:
         self.room = np.empty(room, self.kind)
 
     def seconds(self, entries):
-        """Estimated time to compute so many entries; 0 if your function computes them."""
+        """Estimated time to compute some entries; 0 if a user's function computes them."""
         return 0.0 if self.kernel.function else 2e-9 * entries
 
     def mean_kernel(self):
@@ -214,7 +214,7 @@ class State(
         "near change active row part visited count",
     ),
 ):
-    """Multipliers with their net sums and scores, beside the preferences and the kernel.
+    """Multipliers with their net sums and scores, and the preferences and the kernel.
 
     Attributes
     ----------
@@ -547,7 +547,7 @@ class GroupAscent:
         return np.ascontiguousarray(problem.scores(coef)[order].T)
 
     def set_scores(self, scores):
-        """Go on from the current multipliers, with the given scores and without momentum."""
+        """Continue from the current multipliers, with the given scores and without momentum."""
         s = self.state
         s.scores[:] = s.mean_scores[:] = scores
         s.mean_net[:] = s.net
@@ -575,7 +575,7 @@ class GroupAscent:
         self.set_scores(best * scores)
 
     def sum_net(self):
-        """Compute the net sums of the multipliers anew."""
+        """Recompute the net sums of the multipliers."""
         s, groups = self.state, self.groups
         first = np.repeat(groups.item_start[:-1], np.diff(groups.pair_start))
         size = s.net.size

@@ -38,8 +38,9 @@ class Breakpoint:
     dual : ndarray of shape (m,)
         Multipliers with 0 <= dual <= weight.
     gradient, gradient_scores : ndarrays of shape (n,)
-        P' dual, and K times it. With signs all four are weights (d,). The first two are then
-        lam w, and these two are the projection of X'P' dual on the weights with these signs.
+        P' dual, and K times it. With signs all four have shape (d,): `scaled_coef` and `scores` are
+        lam w, and `gradient` and `gradient_scores` are the projection of X'P' dual on the weights
+        with these signs.
     short : ndarray of shape (m,)
         lam times the margin minus the score difference of each preference.
     linear : float

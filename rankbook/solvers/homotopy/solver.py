@@ -103,7 +103,7 @@ class LeastSquaresPiece:
         return np.empty((0, len(features))), np.empty(0)
 
     def gram(self, features, fresh=False):
-        """G (p, p) for some features; `fresh` makes it anew. O(n k) for each new feature."""
+        """G (p, p) for some features; `fresh` recomputes it. O(n k) for each new feature."""
         if fresh:
             self.kept = Gram()
         return _gram(self, features)
@@ -178,7 +178,7 @@ class HingePiece:
         )
 
     def pair_rows(self, pairs, features):
-        """z_i (len(pairs), p) of some preferences, for some features."""
+        """Rows z_i (len(pairs), p) of some preferences, restricted to some features."""
         return pair_rows(self.X, self.better[pairs], self.worse[pairs], features)
 
     def rows(self, features):
@@ -192,7 +192,7 @@ class HingePiece:
         """G (p, p) for some features, over the preferences that fall short.
 
         O(m + p^2) for each that passed its margin since the last time, O(m + n p) for each new
-        feature; `fresh` makes it anew.
+        feature; `fresh` recomputes it.
         """
         changed = np.flatnonzero(self.violated != self.in_gram)
         if fresh or not self.kept.members.size or self.kept.is_stale(changed.size):
@@ -274,7 +274,7 @@ def units_of(G):
 
 
 def solve_regular(G, r):
-    """The solution x (p,) of G x = r, or None if G is singular to rounding. O(p^3 / 3)."""
+    """The solution x (p,) of G x = r, or None if G is numerically singular. O(p^3 / 3)."""
     solve = cholesky_solver(G.copy(), PIVOT)
     return None if solve is None else refine(solve, lambda x: r - G @ x, np.zeros_like(r))
 

@@ -50,7 +50,7 @@ class Program:
         return self.score_unit * self.dual_unit
 
     def shortfall(self, scores):
-        """What each preference (m,) lacks to its margin at scores (n,)."""
+        """Amount (m,) by which each preference falls short of its margin at scores (n,)."""
         short = np.array(self.margin, dtype=float)
         for part in self.pairs.slices:
             short[part] -= self.pairs.matvec(scores, part)
@@ -119,7 +119,7 @@ class Bound:
 
 @dataclass
 class Direction:
-    """Targets (m,) for the products at each bound, and what Newton's method makes of them.
+    """Targets (m,) for the products at each bound, and the Newton step towards them.
 
     `step` (m,) is for the multipliers, `change` for the position of the function, and `length` the
     largest multiple of both that keeps all distances positive, at most 1.
@@ -209,8 +209,9 @@ class InteriorPoint:
     def lengths(self, first, second, shares):
         """Lengths (k,) of the directions (1 - share) first + share second, for shares (k,).
 
-        What a direction takes away is affine in the share. So a speed that both directions have is
-        needed at every share, and what is slower in both never limits a length. O(m), whatever k.
+        Every speed (the fraction of a distance or multiplier that a step removes) is affine in the
+        share. The largest speed that both directions reach in one entry is therefore reached at
+        every share, and slower entries never limit a length. O(m) for any k.
         """
         fast, least = [np.empty((2, 0))], 1.0
         for part in self.program.pairs.slices:
@@ -228,7 +229,7 @@ class InteriorPoint:
         return 1 / speeds.max(axis=1, initial=least)
 
     def advance(self, direction, length):
-        """Go along a direction."""
+        """Move along a direction."""
         for part in self.program.pairs.slices:
             step = direction.step[part]
             for bound, target in zip(self.bounds, direction.targets):
@@ -245,9 +246,9 @@ CORRECTORS = 3  # at most, after the first
 
 
 def blend(point, current, trial, gain):
-    """Move a direction towards another, as far as allows the longest step.
+    """Move a direction towards another, to the share that allows the longest step.
 
-    Nothing is done, and False returned, if that is no longer by `gain` at least.
+    If this step is not longer by at least `gain`, return False without a change.
     """
     shares = np.linspace(max(0.1, current.length**2), 1, SHARES)
     lengths = point.lengths(current, trial, shares)
@@ -267,7 +268,7 @@ BORDER = 0.995  # of the way to the border of the box
 
 
 def iterate(point, current, trial):
-    """One iteration, with two directions to work in. Returns the length of its step."""
+    """Take one step, and return its length. Two directions serve as workspace."""
     point.weigh()
     for target in current.targets:
         target[:] = 0
@@ -365,7 +366,7 @@ NEAREST = 1e-9  # of a box: multipliers that are nearer to its bound are put the
 
 
 def to_solution(problem, lam, program, best, tol, info):
-    """The :class:`rankbook.Solution` of what :func:`follow_central_path` returns."""
+    """The :class:`rankbook.Solution` for the result of :func:`follow_central_path`."""
     from scipy.linalg import solve_triangular
 
     system, (gap, position, dual), given = program.system, best, {}
@@ -431,11 +432,11 @@ class InteriorSolver(Solver):
 
     Notes
     -----
-    There are 10 to 30 steps. Each costs O(n^3 / 6 + s n^2 + m) with s items in a query and 8 n^2
-    bytes beside K; for more than 1500 items some hundred products with K and a factor of a part of
-    the items in single precision, and 12 n^2 bytes. Where the kernel is of rank r < 0.4 n (0.2 n
-    for more than 1500 items), or has r features, it is O(n r^2 + s n r + m) and 8 n r bytes. There
-    are about 130 bytes for each preference.
+    The solver takes 10 to 30 steps. Each costs O(n^3 / 6 + s n^2 + m) with s items in a query and 8
+    n^2 bytes besides K; for more than 1500 items it costs about a hundred products with K, a
+    single-precision factor for part of the items, and 12 n^2 bytes. Where the kernel is of rank r <
+    0.4 n (0.2 n for more than 1500 items), or has r features, it is O(n r^2 + s n r + m) and 8 n r
+    bytes. Each preference takes about 130 bytes.
 
     If rounding errors with K prevent `tol`, the solver repeats the fit with a factor of K for up to
     1500 items. If rounding errors prevent it still, the solver returns the best solution found, and
@@ -477,7 +478,7 @@ class InteriorSolver(Solver):
         return to_solution(problem, lam, q, best, self.tol, info)
 
     def _followed(self, problem, lam, tell, **form):
-        """The program of a problem at one lambda, and what :func:`follow_central_path` returns."""
+        """The program of a problem at one lambda, and the result of :func:`follow_central_path`."""
         q = make_program(problem, lam, **form)
         if self.start is None:
             point = InteriorPoint(q, first_position(q))

@@ -107,7 +107,7 @@ def in_occurring(problem):
 
 
 def fill_columns(w, columns, problem):
-    """The weights (d,) of a problem whose columns have the weights w (k,); the others are 0."""
+    """Weights (d,) of all columns from the weights w (k,) of some columns; the others are 0."""
     if columns is ...:
         return w
     weights = np.zeros(problem.X.shape[1])
@@ -145,9 +145,9 @@ class NewtonSolver(Solver):
     as many sums over the preferences, O(n log n). With nearly dependent features a step takes up to
     2 d products. Memory besides X is about 20 numbers for each item.
 
-    Preferences made from scores are counted. Pairs, weights of single pairs and margins other than
-    one are listed, with O(m) time for each sum and about 100 m bytes. The solver also lists up to
-    two million preferences of scores if the hinge needs more than a few steps for a width. This
+    Preferences made from scores are counted. Pairs, weights of individual pairs and margins other
+    than one are listed, with O(m) time for each sum and about 100 m bytes. The solver also lists up
+    to two million preferences of scores if the hinge needs more than a few steps for a width. This
     happens with few items in a query, many features and a small lambda. It then takes 40 to 150
     steps of :func:`rankbook.solvers.newton.steps.proximal_minimum`, each with a matrix of the
     features.

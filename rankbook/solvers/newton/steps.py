@@ -689,7 +689,7 @@ class Search:
 def remove_null_part(problem, lam, derivative, point, small, steps):
     """The point without the part of its weights that changes no difference of scores.
 
-    This part gives all items the same score. It remains if the value would rise, for items in
+    This part gives all items the same score. It is kept if the objective would rise, for items in
     blocks, with signs, and if the numbers of features and items both exceed LARGEST_MATRIX. After
     more than FEW_STEPS steps the point is evaluated again. `small` is the result of
     :func:`in_span`.

@@ -78,7 +78,7 @@ def take_seat(s, item, n):
 
 @inner
 def seat_items(s):
-    """Assign seats to the items of near and free preferences, for a factor. O(n' d).
+    """Assign seats in a factor to the items of near and free preferences. O(n' d).
 
     Items keep their seats from scan to scan, as long as at most half of the seats are unused.
     """
@@ -185,10 +185,10 @@ def next_share(share, moved, fallen):
 
 # %% ../../../nbs/solvers/path/near.ipynb #s005
 def places(prefs):
-    """Arrays for the numbers of preferences of a full graph, by name.
+    """Arrays, by name, from which the preferences of a full graph are numbered.
 
-    They are empty for other graphs or if weights are 0, because sorting requires equal margins and
-    a number that follows from the items.
+    They are empty for other graphs or if weights are 0, because sorting requires equal margins, and
+    preferences whose numbers follow from their items.
 
     Returns
     -------

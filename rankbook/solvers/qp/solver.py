@@ -67,7 +67,7 @@ def qp_backends():
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c030
 def _check_backend(name):
-    """Name of the backend in capitals, if it is installed and takes quadratic programs."""
+    """Name of the backend in upper case, if it is installed and takes quadratic programs."""
     if not isinstance(name, str):
         raise ArgumentError(f"backend is {name!r}", "the name of a cvxpy backend")
     known = qp_backends()
@@ -171,7 +171,7 @@ def _refuse_twins(problem, q):
         raise ValueError(
             f"lam is 0, but no ranking function of the {problem.kernel.name} kernel satisfies "
             f"all preferences: item {problem.prefs.better[i]} is preferred to item "
-            f"{problem.prefs.worse[i]}, and they are the same to the kernel. {_WAY_OUT}"
+            f"{problem.prefs.worse[i]}, and the kernel cannot tell them apart. {_WAY_OUT}"
         )
 
 
@@ -246,7 +246,7 @@ PROGRAMS = dict(
 
 
 def find_program(problem):
-    """The function that writes the program, None for node variables, and what errors name."""
+    """The function that writes the program (None for node variables), and its name in errors."""
     for kind, program in PROGRAMS.items():
         if is_kind(problem, kind):
             return program, type(problem).__name__

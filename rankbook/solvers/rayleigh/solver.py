@@ -15,12 +15,12 @@ from ...registry.solver import Solver
 
 # %% ../../../nbs/solvers/rayleigh/solver.ipynb #c004
 def cholesky_weights(problem, lam):
-    """w (p,) of equation (5). ValueError if the matrix is singular to rounding. O(p^3 / 3)."""
+    """w (p,) of equation (5). ValueError if the matrix is numerically singular. O(p^3 / 3)."""
     A, b = problem.matrix + lam * np.eye(len(problem.mean_difference)), problem.mean_difference
     solve = cholesky_solver(A, len(A) * np.finfo(float).eps)
     if solve is None and b.any():
         raise ArgumentError(
-            f"lam is {lam!r}, where the matrix of equation (5) is singular to rounding",
+            f"lam is {lam!r}, where the matrix of equation (5) is numerically singular",
             "a larger lam",
         )
     return np.zeros(len(A)) if solve is None else solve(b)

@@ -54,7 +54,7 @@ class SinglePreconditioner:
     """v -> P^-1 v for F' K F + lam, from its Cholesky factor in single precision.
 
     O(n^3 / 3) time and 4 n^2 bytes, then O(n^2) for each column. `largest` is an upper bound of the
-    largest eigenvalue, up to rounding. An ArithmeticError if the matrix is indefinite.
+    largest eigenvalue, up to rounding. An indefinite matrix raises an ArithmeticError.
     """
 
     def __init__(self, problem, lam):

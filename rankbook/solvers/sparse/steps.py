@@ -201,7 +201,7 @@ BLOCK = 256  # columns multiplied by the Hessian at a time
 
 
 class Follower:
-    """Sparse weights for one lambda after another, each from the last.
+    """Sparse weights for successive lambdas, each started from the previous solution.
 
     Parameters
     ----------

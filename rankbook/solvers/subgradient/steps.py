@@ -133,7 +133,7 @@ def draw_preference(s, state):
 def sampler_of(problem):
     """Sampler of the constraints of a problem.
 
-    The preferences of a full graph are listed only if single pairs have weights or margins.
+    The preferences of a full graph are listed only if individual pairs have weights or margins.
     """
     prefs = problem.prefs
     if prefs.is_product:
