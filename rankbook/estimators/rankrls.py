@@ -440,10 +440,10 @@ class RankRLS(RankRLSBase):
     def _fit_given(self, statistics, given):
         """Fit to statistics from the caller, which must be of the kernel of the estimator."""
         if found := [name for name, value in given.items() if value is not None]:
-            raise ArgumentError(f"{found[0]} is given and X is RankingStatistics", "X alone")
+            raise ArgumentError(f"{found[0]} is given and X is a RankingStatistics", "X alone")
         if statistics.products is None or not statistics.n_items:
             raise ArgumentError(
-                "X is RankingStatistics without items", "Add at least one block first."
+                "X is a RankingStatistics without items", "Add at least one block first."
             )
         kernel = self._kernel(self.gamma)
         for name, mine, theirs in (
@@ -460,7 +460,7 @@ class RankRLS(RankRLSBase):
         basis = statistics.basis
         if self.basis is not None and not np.array_equal(self.basis, basis):
             raise ArgumentError(
-                "basis is given and X is RankingStatistics",
+                "basis is given and X is a RankingStatistics",
                 "basis=None, or the basis of the statistics",
             )
         self.n_features_in_ = statistics.n_features if basis is None else basis.shape[1]

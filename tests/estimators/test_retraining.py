@@ -52,7 +52,7 @@ def test_statistics_with_a_basis():
         (dict(kernel="linear", penalty="l1"), {}, "penalty of the estimator is l1"),
         (dict(kernel="linear", query_weight="equal"), {}, "query_weight of the estimator is equal"),
         (dict(kernel="linear", basis=3), {}, "basis is given"),
-        (dict(kernel="linear"), dict(y=[1, 2]), "y is given and X is RankingStatistics"),
+        (dict(kernel="linear"), dict(y=[1, 2]), "y is given and X is a RankingStatistics"),
     ],
 )
 def test_statistics_of_another_model_are_refused(options, given, said):
