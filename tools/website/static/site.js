@@ -17,13 +17,19 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 
 /* A page as slides, at its address with ?slides: one for each heading, and one for each further
-   text after code. Solutions and folded code are left out. */
+   text after code, which repeats the picture that it explains. Solutions and folded code are left
+   out. */
 addEventListener("load", async () => {
   if (!new URLSearchParams(location.search).has("slides")) return;
   await window.MathJax?.startup?.promise;
   const article = document.querySelector("article");
   const omitted = (each) => each.matches("details:not(.hide), .tag_solution, script");
   const isText = (each) => !each.matches(".cell");
+  const again = (picture) => {
+    const copy = picture.cloneNode();
+    copy.classList.add("again");
+    return copy;
+  };
   const slides = [];
   const read = (section) => {
     const heading = [...section.children].find((each) => /^H[1-6]$/.test(each.tagName));
@@ -31,11 +37,14 @@ addEventListener("load", async () => {
     for (const each of [...section.children]) {
       if (each.matches("section")) read(each);
       else if (!omitted(each)) {
-        if (!slide || (isText(each) && !isText(slide.lastElementChild))) {
+        const last = slide?.lastElementChild;
+        if (!slide || (isText(each) && !isText(last))) {
           slide = document.createElement("section");
           slide.className = "slide";
           slides.push(slide);
           if (heading && each !== heading) slide.append(heading.cloneNode(true));
+          const pictures = last?.querySelectorAll(".cell_output img") ?? [];
+          for (const picture of pictures) slide.append(again(picture));
         }
         slide.append(each);
       }
