@@ -232,6 +232,9 @@ def test_a_chapter_is_shown_as_slides(tab, address):
     assert place.inner_text() == f"{last} / {last}" and tab.url.endswith(f"?slides#{last}")
     assert tab.locator("article :is(details:not(.hide), .tag_solution)").count() == 0
     assert tab.locator("article mjx-container").count() > 3
+    copies = tab.locator(".slide > img.again").evaluate_all("all => all.map(each => each.src)")
+    shown = tab.locator(".cell_output img").evaluate_all("all => all.map(each => each.src)")
+    assert copies and set(copies) <= set(shown)
     tab.keyboard.press("Escape")
     tab.wait_for_url("**/ranking_svm.html")
     assert tab.locator("article summary", has_text="Solution").first.is_visible()
