@@ -393,7 +393,7 @@ def calibration_section(result):
     if result is None:
         return ""
     found = result.found
-    head, *rows = known_cells(found.cells)
+    head, *rows = found.cells
     alt = "observed share for each predicted probability; correct ones are on the diagonal"
     said = "Correct probabilities are on the grey line."
     shown = picture(lambda ax: plot_reliability(found, ax), alt, said)

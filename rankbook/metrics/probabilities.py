@@ -463,8 +463,9 @@ class Reliability:
         rows = zip(
             self.low, self.high, self.predicted, self.observed, self.lower, self.upper, self.count
         )
+        ends = lambda l, u: "none: no patient left" if np.isnan(l) else f"{l:.4f} to {u:.4f}"
         return [head] + [
-            [f"{a:.2f} to {b:.2f}", f"{p:.4f}", f"{o:.4f}", f"{l:.4f} to {u:.4f}", f"{n:,}"]
+            [f"{a:.2f} to {b:.2f}", f"{p:.4f}", f"{o:.4f}", ends(l, u), f"{n:,}"]
             for a, b, p, o, l, u, n in rows
         ]
 

@@ -393,7 +393,8 @@ class SurvivalCalibration(Reliability):
     predicted : ndarray of shape (g,)
         Mean predicted probability of living beyond the time.
     observed, lower, upper : ndarrays of shape (g,)
-        Kaplan-Meier estimate at the time and its interval, NaN for an estimate of 0.
+        Kaplan-Meier estimate at the time and its interval, NaN for an estimate of 0: Greenwood's
+        variance is not defined where no patient is left.
     count, weight : ndarrays of shape (g,)
         Number of patients in each group.
     confidence : float

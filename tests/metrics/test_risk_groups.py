@@ -167,6 +167,15 @@ def test_calibration_compares_the_mean_with_kaplan_meier_in_groups_of_equal_size
     assert ax.get_xlabel() == "predicted to live beyond 4"
 
 
+def test_an_observed_share_of_0_has_no_interval_and_the_table_says_why():
+    y = rb.Preferences.from_survival([1, 2, 3, 9, 9, 9], [1, 1, 1, 1, 0, 0])
+    found = survival_calibration(y, [0.1, 0.1, 0.2, 0.8, 0.9, 0.9], 5, groups=2)
+    assert found.observed[0] == 0 and np.isnan(found.lower[0]) and np.isnan(found.upper[0])
+    shown = str(found).splitlines()
+    assert "0.0000    none: no patient left  3" in shown[1] and "nan" not in str(found)
+    assert "1.0000    1.0000 to 1.0000" in shown[2]
+
+
 def test_errors_name_the_argument():
     y = rb.Preferences.from_survival([1.0, 2.0, 3.0], [1, 1, 0])
     for call, words in (
