@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from .errors import ArgumentError, a_type
-from .tables import refuse_unread
+from .tables import count, refuse_unread
 
 
 def describe_value(value):
@@ -78,7 +78,8 @@ def require_columns(argument, X, columns):
     """Raise a ValueError unless new items have as many columns as the training items."""
     if X.shape[1] != columns:
         raise ArgumentError(
-            f"{argument} has {X.shape[1]} columns", f"{columns} columns, as in training"
+            f"{argument} has {count(X.shape[1], 'column')}",
+            f"{count(columns, 'column')}, as in training",
         )
 
 

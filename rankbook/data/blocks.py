@@ -16,6 +16,7 @@ from ..base.errors import ArgumentError, a_type
 from ..base.limits import LARGEST, SMALLEST, refuse_huge
 from ..base.ownership import own
 from ..base.progress import on_one_blas_thread
+from ..base.tables import count
 from ..base.validation import (
     as_count,
     as_flag,
@@ -56,7 +57,8 @@ def as_feature_names(X, given=None):
         )
     if len(names) != d:
         raise ArgumentError(
-            f"feature_names has length {len(names)}", f"{d} names, one for each column of X"
+            f"feature_names has length {len(names)}",
+            f"{count(d, 'name')}, one for each column of X",
         )
     return tuple(map(str, names))
 
@@ -599,7 +601,8 @@ def require_same(found):
     for other in others:
         if other.shape[1] != first.shape[1]:
             raise ArgumentError(
-                f"{other.name} has {other.shape[1]} features and {first.name} has {first.shape[1]}",
+                f"{other.name} has {count(other.shape[1], 'feature')} and {first.name} has "
+                f"{first.shape[1]}",
                 "blocks with the same number of features",
             )
         if other.feature_names != first.feature_names:

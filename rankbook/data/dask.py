@@ -20,6 +20,7 @@ import numpy as np
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import import_extra, require_memory
 from ..base.ownership import own
+from ..base.tables import count as count_of
 from .blocks import (
     ARRAYS,
     GROUP,
@@ -436,7 +437,8 @@ def vector_partitions(name, value, count, rows):
     if rows is not None and own_rows is not None and own_rows != rows:
         if sum(own_rows) != sum(rows):
             raise ArgumentError(
-                f"{name} has {sum(own_rows)} entries and X has {sum(rows)} rows",
+                f"{name} has {count_of(sum(own_rows), 'entry')} and X has "
+                f"{count_of(sum(rows), 'row')}",
                 "one entry for each row of X",
             )
         value = value.rechunk((rows,))

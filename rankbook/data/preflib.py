@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import warn
+from ..base.tables import count as count_of
 from ..base.validation import unknown_name
 
 ENDINGS = (".soc", ".soi", ".toc", ".toi")  # strict or with ties, complete or incomplete
@@ -151,8 +152,8 @@ def _old_header(path, lines):
         _add_name(path, names, int(number), i, name.strip())
     if len(rest) <= n:
         raise ArgumentError(
-            f"{path} ends after {len(rest)} lines of names",
-            f"Write {n} names, and then a line with the numbers of voters and of orders.",
+            f"{path} ends after {count_of(len(rest), 'line')} of names",
+            f"Write {count_of(n, 'name')}, and then a line with the numbers of voters and orders.",
         )
     i, line = rest[n]
     voters, _, unique = (_count(path, i, line, word) for word in (line.split(",") + ["", ""])[:3])

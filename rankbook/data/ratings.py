@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.errors import ArgumentError, a_type
-from ..base.tables import columns_of
+from ..base.tables import columns_of, count
 from ..base.validation import as_vector, describe_value, index_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class Ratings:
 
     def __repr__(self) -> str:
         n, k = self.y.shape
-        return f"Ratings({self.y.nnz:,} ratings of {k:,} items by {n:,} users)"
+        sizes = dict(rating=self.y.nnz, item=k, user=n)
+        return "Ratings({} of {} by {})".format(*(count(m, what, ",") for what, m in sizes.items()))
 
 
 def require_keys(name: str, table: Any) -> "Index":

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import import_extra, require_memory, warn
+from ..base.tables import count as count_of
 from ..base.tables import explain
 from ..base.validation import (
     as_array,
@@ -55,7 +56,8 @@ def _as_names(name, value, count, what):
         raise ArgumentError(f"{name} is {value!r}", "a list of names")
     if len(value) != count:
         raise ArgumentError(
-            f"{name} has length {len(value)}", f"{count} names, one for each {what} of X"
+            f"{name} has length {len(value)}",
+            f"{count_of(count, 'name')}, one for each {what} of X",
         )
     return [str(one) for one in value]
 

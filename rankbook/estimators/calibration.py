@@ -17,6 +17,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import warn, within_memory
 from ..base.progress import interruptible
+from ..base.tables import count as count_of
 from ..base.types import Items, Seed
 from ..base.validation import as_choice, query_numbers, require_same_rows
 from ..metrics.probabilities import (
@@ -323,7 +324,8 @@ class PairProbabilities:
         link = self.link_
         if scores[0].shape != scores[1].shape:
             raise ArgumentError(
-                f"b has {len(scores[1])} rows and a has {len(scores[0])}", "equal numbers of rows"
+                f"b has {count_of(len(scores[1]), 'row')} and a has {len(scores[0])}",
+                "equal numbers of rows",
             )
         require_one_score(scores[0])
         difference = differences(np.stack(scores), 0, 1)
@@ -332,8 +334,8 @@ class PairProbabilities:
             coef = vars(self).get("pair_coef_", np.empty(0))
             if features.shape[1] != coef.size:
                 raise ArgumentError(
-                    f"pair_features has {features.shape[1]} columns",
-                    f"{coef.size} columns, as many as in training",
+                    f"pair_features has {count_of(features.shape[1], 'column')}",
+                    f"{count_of(coef.size, 'column')}, as many as in training",
                 )
             difference = difference + features @ coef
         return probabilities_of(as_link(link), difference)

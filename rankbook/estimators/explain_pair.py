@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.errors import ArgumentError, a_type
 from ..base.progress import interruptible
+from ..base.tables import count as count_of
 from ..base.tables import printable
 from ..base.validation import as_array, as_choice, as_matrix
 from ..kernels.kernel import item_distance, kernel_differences
@@ -168,7 +169,9 @@ class Asked:
         if size is None:
             size = f.n_items if isinstance(f, KernelFunction) else f.subspace.n_items
         if d != size:
-            raise ArgumentError(f"a has {d} features", f"{size} features, as in training")
+            raise ArgumentError(
+                f"a has {count_of(d, 'feature')}", f"{count_of(size, 'feature')}, as in training"
+            )
 
     def coefficient_differences(self, a=None, b=None):
         """Difference (c,) of the two items for each coefficient, and sizes of the errors."""
@@ -432,7 +435,7 @@ def read_pair(a, b, columns, solution=None, known=None, projected=False):
         read.append(np.asarray(as_row(name, item, columns)[0], dtype=float))
     if read[0].size != read[1].size:
         raise ArgumentError(
-            f"a has {read[0].size} features and b has {read[1].size}",
+            f"a has {count_of(read[0].size, 'feature')} and b has {read[1].size}",
             "two items with the same features",
         )
     return tuple(read)

@@ -19,6 +19,7 @@ from ..base.errors import ArgumentError, Assumption
 from ..base.limits import warn, within_memory
 from ..base.ownership import own
 from ..base.tables import columns_of
+from ..base.tables import count as count_of
 from ..base.types import Items, KernelLike, Seed, SolverLike
 from ..base.validation import (
     as_array,
@@ -130,8 +131,8 @@ def refuse_long_table(X, y):
         return
     object, label, score = map(repr, columns)
     raise ArgumentError(
-        f"y has the columns {object}, {label} and {score} and {len(y)} rows",
-        f"{n} rows, one for each object, and a column of numbers for each label",
+        f"y has the columns {object}, {label} and {score} and {count_of(len(y), 'row')}",
+        f"{count_of(n, 'row')}, one for each object, and a column of numbers for each label",
         f"If y has a row for each score, pass y.pivot(index={object}, columns={label}, "
         f"values={score}).reindex(X.index).",
     )
@@ -515,7 +516,7 @@ class LabelRanker(Ranker):
         require_names(own_keys, keys, "labels", "row")
         if A.shape[0] != k:
             raise ArgumentError(
-                f"labels has {A.shape[0]} rows and y has {k} columns",
+                f"labels has {count_of(A.shape[0], 'row')} and y has {count_of(k, 'column')}",
                 "one row for each column of y",
             )
         about = dict(label_kernel_=kernel, labels_=own(A) if isinstance(A, np.ndarray) else A)
@@ -687,7 +688,8 @@ class LabelRanker(Ranker):
         if few.size:
             warn(
                 Assumption(
-                    f"exclude leaves {few.size} of {n} users fewer than {wanted} items; the first "
+                    f"exclude leaves {few.size} of {count_of(n, 'user')} fewer than "
+                    f"{count_of(wanted, 'item')}; the first "
                     f"is {users.tolist()[few[0]]!r} with {left[few[0]]}. They have fewer rows."
                 )
             )
@@ -719,7 +721,8 @@ class LabelRanker(Ranker):
         if scores.shape != Y.shape:
             expected = "as in training" if labels is None else "as labels has rows"
             raise ArgumentError(
-                f"y has {Y.shape[1]} columns", f"{scores.shape[1]} columns, {expected}"
+                f"y has {count_of(Y.shape[1], 'column')}",
+                f"{count_of(scores.shape[1], 'column')}, {expected}",
             )
         pairs, known = scored_pairs(Y)
         qid, weight = pairs[0], None

@@ -20,6 +20,7 @@ from ..base.chance import as_seed
 from ..base.errors import ArgumentError, Assumption
 from ..base.limits import announce_time, import_extra, warn
 from ..base.progress import on_one_blas_thread
+from ..base.tables import count as count_of
 from ..base.types import File, Seed
 from ..base.validation import (
     as_array,
@@ -485,10 +486,12 @@ class Leaderboard(Savable):
         """Refuse votes on fewer than two items; report items without a vote."""
         if (compared > 0).sum() < 2:
             raise ArgumentError(
-                f"votes compare {(compared > 0).sum()} items", "votes on at least two items"
+                f"votes compare {count_of((compared > 0).sum(), 'item')}",
+                "votes on at least two items",
             )
         if idle := int((compared == 0).sum()):
-            warn(Assumption(f"votes has {idle} items without a comparison, which are left out."))
+            what = f"{count_of(idle, 'item')} without a comparison"
+            warn(Assumption(f"votes has {what}. The leaderboard leaves such items out."))
 
     def _check_orders(self, unit):
         """Refuse parameters that orders cannot have."""
@@ -739,14 +742,16 @@ class Leaderboard(Savable):
         ahead, behind = self._scores("a", a), self._scores("b", b)
         if ahead.shape != behind.shape:
             raise ArgumentError(
-                f"a has {ahead.size} names and b has {behind.size}", "the same number of names"
+                f"a has {count_of(ahead.size, 'name')} and b has {behind.size}",
+                "the same number of names",
             )
         t = ahead - behind
         if pair_features is not None:
             given = np.atleast_1d(as_numbers("pair_features", pair_features))
             if given.shape[-1:] != self.pair_coef_.shape or given.shape[:-1] not in ((), t.shape):
                 raise ArgumentError(
-                    f"pair_features has shape {given.shape}", f"{self.pair_coef_.size} columns"
+                    f"pair_features has shape {given.shape}",
+                    count_of(self.pair_coef_.size, "column"),
                 )
             t = t + given @ self.pair_coef_
         if not hasattr(self, "tie_"):

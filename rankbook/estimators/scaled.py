@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import taken_by
 from ..base.ownership import own
-from ..base.tables import refuse_unread
+from ..base.tables import count, refuse_unread
 from ..base.types import File
 from ..base.validation import as_items, as_matrix, as_vector, require_columns
 from ..data.split import standardise
@@ -78,15 +78,15 @@ class ScaledModel:
         if encoding is not None:
             if self.columns != encoding.columns or len(encoding.names) != d:
                 raise ArgumentError(
-                    f"encoding makes {len(encoding.names)} features",
-                    f"an encoding that makes the {d} features of the model",
+                    f"encoding makes {count(len(encoding.names), 'feature')}",
+                    f"an encoding that makes the {count(d, 'feature')} of the model",
                 )
         elif columns is not None and (
             len(self.columns) != d or not all(isinstance(name, str) for name in self.columns)
         ):
             raise ArgumentError(
                 f"columns has length {len(self.columns)}",
-                f"{d} names, one for each feature of the model",
+                f"{count(d, 'name')}, one for each feature of the model",
             )
 
     def transform(self, X_new: ArrayLike) -> Any:
@@ -199,4 +199,4 @@ class ScaledModel:
         save_model(file, SCALED_KIND, self.model, **parts)
 
     def __repr__(self) -> str:
-        return f"ScaledModel({self.model!r}, {self.centre.size} features)"
+        return f"ScaledModel({self.model!r}, {count(self.centre.size, 'feature')})"

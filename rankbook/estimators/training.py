@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import refuse_huge
+from ..base.tables import count
 from ..base.types import Items
 from ..base.validation import (
     as_array,
@@ -242,7 +243,7 @@ def read_given(preferences, X, takes, beside, may_be_empty=False):
             "y has no choice among two items or more", "at least one order of two items or more"
         )
     raise ArgumentError(
-        f"preferences has {len(preferences)} preferences, none of positive weight",
+        f"preferences has {count(len(preferences), 'preference')}, none of positive weight",
         "at least one positive weight",
     )
 
@@ -351,7 +352,8 @@ def refuse_lengths(X, y):
     rows, entries = X.shape[:1], y.shape[:1]
     if rows and entries and rows != entries:
         raise ArgumentError(
-            f"y has {entries[0]} entries and X has {rows[0]} rows", "one entry for each row"
+            f"y has {count(entries[0], 'entry')} and X has {count(rows[0], 'row')}",
+            "one entry for each row",
         )
 
 

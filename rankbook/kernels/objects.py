@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import require_memory
 from ..base.ownership import own
+from ..base.tables import count as count_of
 from ..base.types import KernelLike
 from ..base.validation import (
     as_count,
@@ -187,7 +188,7 @@ def factor_values(name, factor, X, Z):
         return factor.cross(X, Z)
     if X.shape[1] != 1:
         raise ArgumentError(
-            f"{name} is a matrix and its items have {X.shape[1]} columns",
+            f"{name} is a matrix and its items have {count_of(X.shape[1], 'column')}",
             "one column, the number of a row of the matrix",
         )
     rows, columns = (
@@ -209,7 +210,8 @@ class JointKernel:
         """Split items into objects (n, d) and labels (n, label_columns)."""
         if X.shape[1] <= self.label_columns:
             raise ArgumentError(
-                f"X has {X.shape[1]} columns, and the last {self.label_columns} belong to labels",
+                f"X has {count_of(X.shape[1], 'column')}, and the last {self.label_columns} belong "
+                "to labels",
                 "the columns of the objects too",
             )
         return X[:, : -self.label_columns], X[:, -self.label_columns :]

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import import_extra
+from ..base.tables import count as count_of
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
 SMALL = dict(frameon=False, fontsize="small", title_fontsize="small", handlelength=1.4)
@@ -81,7 +82,7 @@ def tick_names(names, count, what):
     """Return `count` names: the given ones, or numbers from 0."""
     if names is None:
         return [str(i) for i in range(count)]
-    accepted = f"{count} names, one for each {what}"
+    accepted = f"{count_of(count, 'name')}, one for each {what}"
     if isinstance(names, (str, bytes)) or not hasattr(names, "__len__"):
         raise ArgumentError(f"names is {a_type(names)}", accepted)
     if len(names) != count:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..base.errors import ArgumentError, a_type
+from ..base.tables import count
 from ..base.validation import as_array, as_choice, as_items, as_matrix, as_vector, index_of
 from .events import TIES, numbered_votes, ordered_pairs, ranking_rows
 from .names import alike, as_names, column_names, column_of, has_columns, name_rows
@@ -40,7 +41,8 @@ def win_pairs(wins, items=None):
         _, n_items, known = ([], n, None) if items is None else name_rows({}, items)
         if n_items != n:
             raise ArgumentError(
-                f"items has {n_items} names", f"{n} names, one for each row of wins"
+                f"items has {count(n_items, 'name')}",
+                f"{count(n, 'name')}, one for each row of wins",
             )
     return (better, worse, n_items, weight), dict(items=known)
 

@@ -16,6 +16,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import require_memory, within_memory
 from ..base.numerics import order_within
 from ..base.ownership import as_read_only, own
+from ..base.tables import count as count_of
 from ..base.tables import refuse_unread
 from ..base.types import GraphName
 from ..base.validation import (
@@ -1465,8 +1466,9 @@ def of_rows(given, rows, argument, of):
     n = np.shape(rows)[0]
     if given.n_items != n:
         raise ArgumentError(
-            f"{argument} is between {given.n_items} items, and {of} has {n} rows",
-            f"preferences between {n} items",
+            f"{argument} is between {count_of(given.n_items, 'item')}, and {of} has "
+            f"{count_of(n, 'row')}",
+            f"preferences between {count_of(n, 'item')}",
         )
     index = None if given.items is None else index_of(rows)
     if index is not None and not is_numbered(index):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, Assumption, a_type
 from ..base.limits import warn
-from ..base.tables import refuse_unread
+from ..base.tables import count, refuse_unread
 from ..base.validation import (
     as_array,
     as_count,
@@ -176,7 +176,7 @@ def features_of(table, value, m):
     value = as_matrix("pair_features", value[:, None] if value.ndim == 1 else value)
     if len(value) != m:
         raise ArgumentError(
-            f"pair_features has length {len(value)}", f"{m} rows, one for each pair"
+            f"pair_features has length {len(value)}", f"{count(m, 'row')}, one for each pair"
         )
     return value
 

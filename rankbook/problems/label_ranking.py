@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import as_read_only, own
+from ..base.tables import count as count_of
 from ..base.types import GraphName, KernelLike
 from ..base.validation import (
     as_array,
@@ -133,7 +134,8 @@ def as_label_kernel(label_kernel, k):
     if isinstance(label_kernel, LabelFeatures):
         if label_kernel.features.shape[0] != k:
             raise ArgumentError(
-                f"labels has {label_kernel.features.shape[0]} rows and y has {k} columns",
+                f"labels has {count_of(label_kernel.features.shape[0], 'row')} and y has "
+                f"{count_of(k, 'column')}",
                 "one row for each column of y",
             )
         return label_kernel
@@ -146,7 +148,7 @@ def as_label_kernel(label_kernel, k):
     L = as_matrix("label_kernel", label_kernel)
     if L.shape != (k, k):
         raise ArgumentError(
-            f"label_kernel has shape {L.shape} and y has {k} columns",
+            f"label_kernel has shape {L.shape} and y has {count_of(k, 'column')}",
             f"a matrix of shape ({k}, {k})",
         )
     return own(check_gram(L, "label_kernel"))
@@ -191,7 +193,7 @@ class LabelMap:
         Y, n = as_label_scores(y), X.shape[0]
         if n != Y.shape[0]:
             raise ArgumentError(
-                f"y has {Y.shape[0]} rows and X has {n}", "one row for each row of X"
+                f"y has {count_of(Y.shape[0], 'row')} and X has {n}", "one row for each row of X"
             )
         refuse_huge("X", X)
         require_square(X, kernel)

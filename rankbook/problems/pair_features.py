@@ -13,6 +13,7 @@ from ..base.errors import ArgumentError, a_type
 from ..base.limits import require_memory, within_memory
 from ..base.ownership import own
 from ..base.progress import interruptible
+from ..base.tables import count
 from ..base.types import Items
 from ..base.validation import as_items
 from ..kernels.kernel import Kernel
@@ -177,7 +178,8 @@ def extend_items(X: Items, prefs: Preferences) -> tuple[Items, Preferences]:
         )
     if X.shape[0] != prefs.n_items:
         raise ArgumentError(
-            f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items", "one row for each item"
+            f"X has {count(X.shape[0], 'row')} and prefs has {count(prefs.n_items, 'item')}",
+            "one row for each item",
         )
     found = PairItems.of(prefs)
     return found.items(X, Kernel("linear")), found.prefs

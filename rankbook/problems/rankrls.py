@@ -16,6 +16,7 @@ from ..base.limits import refuse_huge, require_finite, solvable, warn
 from ..base.numerics import cholesky_solver, refine
 from ..base.ownership import as_read_only, own
 from ..base.tables import Tabled
+from ..base.tables import count as count_of
 from ..base.types import Items, KernelLike
 from ..base.validation import (
     as_array,
@@ -67,7 +68,8 @@ def make_graph(graph, qid, n, item_weight=None):
     refuse_pair_features(graph, "graph")
     if graph.n_items != n:
         raise ArgumentError(
-            f"graph has {graph.n_items} items and X has {n} rows", f"a graph of {n} items"
+            f"graph has {count_of(graph.n_items, 'item')} and X has {count_of(n, 'row')}",
+            f"a graph of {count_of(n, 'item')}",
         )
     if graph.is_product:
         return PreferenceGraph(graph)
@@ -148,7 +150,9 @@ def make_target(y, graph, given):
     flat = as_array("y", y).ndim == 1
     Y = as_vector("y", y)[:, None] if flat else as_matrix("y", y)
     if len(Y) != graph.n:
-        raise ArgumentError(f"y has {len(Y)} rows and X has {graph.n}", "one row for each item")
+        raise ArgumentError(
+            f"y has {count_of(len(Y), 'row')} and X has {graph.n}", "one row for each item"
+        )
     refuse_huge("y", Y[:, 0] if flat else Y)
     if graph.is_level(Y):
         raise ArgumentError(

@@ -14,6 +14,7 @@ from ..base.errors import ArgumentError
 from ..base.limits import refuse_huge, require_memory
 from ..base.ownership import as_read_only, own
 from ..base.progress import interruptible
+from ..base.tables import count as count_of
 from ..base.types import KernelLike
 from ..base.validation import (
     as_array,
@@ -200,11 +201,12 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
     refuse_huge("y", Y[:, 0] if flat else Y)
     if len(Y) != X.shape[0]:
         raise ArgumentError(
-            f"y has {len(Y)} rows and X has {X.shape[0]}", "one row for each row of X"
+            f"y has {count_of(len(Y), 'row')} and X has {X.shape[0]}", "one row for each row of X"
         )
     if statistics.basis is not None and X.shape[1] != statistics.basis.shape[1]:
         raise ArgumentError(
-            f"X has {X.shape[1]} columns", f"{statistics.basis.shape[1]} columns, as in the basis"
+            f"X has {count_of(X.shape[1], 'column')}",
+            f"{count_of(statistics.basis.shape[1], 'column')}, as in the basis",
         )
     Z = X if statistics.basis is None else basis_rows(statistics, X)
     products, p = statistics.products, statistics.n_features
@@ -225,8 +227,8 @@ def change_statistics(statistics, sign, X, y, qid, item_weight):
     check_ids(statistics, ids, sign)
     if sign < 0 and len(Y) > statistics.n_items:
         raise ArgumentError(
-            f"X has {len(Y)} items to remove",
-            f"at most the {statistics.n_items} items that were added",
+            f"X has {count_of(len(Y), 'item')} to remove",
+            f"at most the {count_of(statistics.n_items, 'item')} that were added",
         )
     if statistics.graph is None:  # equal scores minus the first score are exactly 0
         Y = Y - Y[queries.first[queries.query]]

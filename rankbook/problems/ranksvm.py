@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.ownership import as_read_only
 from ..base.tables import Tabled
+from ..base.tables import count as count_of
 from ..base.types import Items, KernelLike
 from ..base.validation import as_choice, as_flag, as_positive
 from ..kernels.items import dense, from_first, matvec, rmatvec
@@ -159,7 +160,8 @@ class RankSVMProblem(Tabled, KernelMap):
         prefs = self.loss.read_target(prefs)
         if X.shape[0] != prefs.n_items:
             raise ArgumentError(
-                f"X has {X.shape[0]} rows and prefs has {prefs.n_items} items",
+                f"X has {count_of(X.shape[0], 'row')} and prefs has "
+                f"{count_of(prefs.n_items, 'item')}",
                 "one row for each item",
             )
         sparse, name = self.penalty.coef_is_weights, self.penalty.name
@@ -192,7 +194,8 @@ class RankSVMProblem(Tabled, KernelMap):
         ]
         options += [f", {text}" for text in self._signed]
         return (
-            f"{type(self).__name__}({self.n_items} items, {self.n_preferences} preferences, "
+            f"{type(self).__name__}({self.n_items} items, "
+            f"{count_of(self.n_preferences, 'preference')}, "
             f"{self.kernel!r}{''.join(options)})"
         )
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError
 from ..base.ownership import as_read_only
 from ..base.progress import on_one_blas_thread
+from ..base.tables import count
 from ..base.validation import as_choice, query_numbers
 from ..data.blocks import (
     BlockedItems,
@@ -228,7 +229,9 @@ class BlockPreferences(Target):
         return self.n_preferences
 
     def __repr__(self):
-        return f"BlockPreferences({self.n_preferences} preferences of {self.n_items} items)"
+        return (
+            f"BlockPreferences({count(self.n_preferences, 'preference')} of {self.n_items} items)"
+        )
 
 
 # %% ../../nbs/problems/ranksvm_blocks.ipynb #rb13

@@ -17,7 +17,7 @@ from ..base.errors import ArgumentError, a_type
 from ..base.limits import announce_time, refuse_huge, solvable
 from ..base.ownership import as_read_only, own
 from ..base.progress import interruptible
-from ..base.tables import Tabled
+from ..base.tables import Tabled, count
 from ..base.types import KernelLike, Seed
 from ..base.validation import (
     as_array,
@@ -261,8 +261,8 @@ class RayleighProblem(Tabled, KernelMap):
             refuse_huge("X_unlabelled", more)
             if more.shape[1] != items.shape[1]:
                 raise ArgumentError(
-                    f"X_unlabelled has {more.shape[1]} columns and X has {items.shape[1]}",
-                    f"{items.shape[1]} columns",
+                    f"X_unlabelled has {count(more.shape[1], 'column')} and X has {items.shape[1]}",
+                    count(items.shape[1], "column"),
                 )
             items = np.concatenate([items, more])
             signs = np.r_[signs, np.zeros(len(more), dtype=np.int8)]
@@ -314,8 +314,9 @@ class RayleighProblem(Tabled, KernelMap):
     def __repr__(self) -> str:
         labelled = int(np.count_nonzero(self.data.signs))
         return (
-            f"RayleighProblem({self.n_items} items, {labelled} labelled, {self.coef_shape[0]} "
-            f"features, {self.kernel!r}, manifold weight {self.manifold_weight:g})"
+            f"RayleighProblem({self.n_items} items, {labelled} labelled, "
+            f"{count(self.coef_shape[0], 'feature')}, {self.kernel!r}, "
+            f"manifold weight {self.manifold_weight:g})"
         )
 
     penalty = L2()

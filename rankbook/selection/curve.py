@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ArgumentError, a_type
 from ..base.ownership import own
 from ..base.progress import interruptible
-from ..base.tables import Tabled
+from ..base.tables import Tabled, count
 from ..base.validation import (
     as_choice,
     as_count,
@@ -280,7 +280,7 @@ def _validation_target(X_val, known, qid, metric):
             known = Preferences.from_scores(as_vector("prefs_val", known, p), qid)
         if p != known.n_items:
             raise ArgumentError(
-                f"X_val has {p} rows and prefs_val has {known.n_items} items",
+                f"X_val has {count(p, 'row')} and prefs_val has {count(known.n_items, 'item')}",
                 "one row for each item",
             )
         if len(known) == 0 or weighs_nothing(known):
@@ -672,7 +672,8 @@ def validation_curve(
     if isinstance(prefs_val, Orders):
         if X_val.shape[0] != prefs_val.n_items:
             raise ArgumentError(
-                f"X_val has {X_val.shape[0]} rows and prefs_val has {prefs_val.n_items} items",
+                f"X_val has {count(X_val.shape[0], 'row')} and prefs_val has "
+                f"{count(prefs_val.n_items, 'item')}",
                 "one row for each item",
             )
         if metric not in OF_PAIRS:

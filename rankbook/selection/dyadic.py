@@ -11,6 +11,7 @@ import numpy as np
 from ..base.chance import as_seed
 from ..base.errors import ArgumentError, a_type
 from ..base.limits import require_memory, warn
+from ..base.tables import count as count_of
 from ..base.validation import as_choice, as_count
 from ..preferences.missed_pairs import TIE_TOL
 from ..problems.label_ranking import LabelRankRLSProblem, label_rounding, label_spectrum
@@ -34,7 +35,7 @@ def check_setting(leave_out, Y, L):
         )
     if new_labels and k < 3:
         raise ArgumentError(
-            f"leave_out is {leave_out!r} and y has {k} columns",
+            f"leave_out is {leave_out!r} and y has {count_of(k, 'column')}",
             "at least 3 columns, so that two remain for training",
         )
     if new_labels and not (L - np.diag(L.diagonal())).any():

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import metrics
 from ..base.errors import ArgumentError
+from ..base.tables import count as count_of
 from ..base.validation import as_count, query_numbers, unknown_name
 from ..kernels.items import dense, matvec
 from ..metrics.queries import RULES, find_metric
@@ -48,18 +49,21 @@ def validation_groups(cv, X, Y, query, by_item, random_state):
             differ = sum(bool((Y[items] != Y[items[0]]).any()) for items in groups)
             if differ < 2:
                 raise ArgumentError(
-                    f"cv is 'query' and qid has {differ} queries with two different scores",
+                    f"cv is 'query' and qid has {count_of(differ, 'query')} with two different "
+                    "scores",
                     "at least 2 such queries, one for training and one for validation",
                 )
             return groups
         if not by_item:
             raise ArgumentError(
-                f"cv is {cv!r} and qid has {query.max() + 1} queries: leaving out a part of "
-                "one changes the weight of the rest of it",
+                f"cv is {cv!r} and qid has {count_of(query.max() + 1, 'query')}: leaving out a "
+                "part of one changes the weight of the rest of it",
                 "cv='query' or a number of folds",
             )
         if query.size < 3:
-            raise ArgumentError(f"cv is {cv!r} and X has {query.size} items", "at least 3 items")
+            raise ArgumentError(
+                f"cv is {cv!r} and X has {count_of(query.size, 'item')}", "at least 3 items"
+            )
         return "lpo" if cv == "lpo" else list(np.arange(query.size)[:, None])
     level = Y[:, 0]
     if Y.shape[1] > 1:
@@ -212,7 +216,7 @@ def leave_query_out(blocks, statistics, lams):
         raise ArgumentError("blocks have item weights", "blocks without item weights")
     if count < 2:
         raise ArgumentError(
-            f"blocks have {count} queries with two different scores",
+            f"blocks have {count_of(count, 'query')} with two different scores",
             "at least 2 such queries, one for training and one for validation",
         )
     return total / count

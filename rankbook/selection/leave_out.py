@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, a_type
 from ..base.progress import in_threads
+from ..base.tables import count as count_of
 from ..base.validation import as_array
 from ..kernels.items import matvec
 from ..paths.spectral import WeightPath
@@ -144,7 +145,8 @@ def check_groups(form, groups):
             raise ArgumentError(f"groups[{g}] has an item twice", "different items")
         if h.size == form.n:
             raise ValueError(
-                f"groups[{g}] leaves out all {form.n} items. Leave at least one for training."
+                f"groups[{g}] leaves out all {count_of(form.n, 'item')}. Leave at least one for "
+                "training."
             )
     what = "query" if form.graph.kind == "queries" else "connected component of the graph"
     for g, h in enumerate(checked if form.parts is not None else ()):
@@ -501,7 +503,8 @@ def pair_terms(path, lams):
         )
     if form.n < 3:
         raise ArgumentError(
-            f"problem has {form.n} items", "at least 3 items, a pair and one for training"
+            f"problem has {count_of(form.n, 'item')}",
+            "at least 3 items, a pair and one for training",
         )
     inverse, sign = inverse_at(form, lams, 2), 1.0 if form.scores is None else -1.0
     b = right_sides(form, inverse)

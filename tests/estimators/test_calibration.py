@@ -250,7 +250,7 @@ def test_features_of_pairs_count_in_probabilities_and_calibration():
             assert np.abs(p - exact).mean() < 0.03
         assert np.array_equal(p, model.predict_pair_proba(X[:300], X[300:600]))
         with pytest.raises(
-            ValueError, match="^pair_features has 2 columns. Pass 1 columns, as many as"
+            ValueError, match="^pair_features has 2 columns. Pass 1 column, as many as"
         ):
             model.predict_pair_proba(X[:3], X[3:6], np.ones((3, 2)))
 

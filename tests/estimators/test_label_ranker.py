@@ -464,7 +464,7 @@ WRONG = {
     ),
     "other features": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).predict(X1, L1[:, :1]),
-        "labels has 1 columns. Pass 2 columns, as in training",
+        "labels has 1 column. Pass 2 columns, as in training",
     ),
     "other features, linear": (
         lambda: (
@@ -472,7 +472,7 @@ WRONG = {
             .fit(X0, Y0, labels=csr_array(L0))
             .predict(X1, L1[:, :1])
         ),
-        "labels has 1 columns. Pass 2 columns, as in training",
+        "labels has 1 column. Pass 2 columns, as in training",
     ),
     "new labels and the identity": (
         lambda: rb.LabelRanker().fit(X0, Y0).predict(X1, labels=L1),

@@ -637,9 +637,9 @@ def test_bad_arguments(tied_queries, options, match):
 
 def test_too_little_to_leave_out():
     X, y = np.arange(8.0)[:, None], np.arange(8.0)
-    with pytest.raises(ValueError, match="cv is 'query' and qid has 1 queries"):
+    with pytest.raises(ValueError, match="cv is 'query' and qid has 1 query"):
         RankRLSCV(cv="query").fit(X, y)
-    with pytest.raises(ValueError, match="cv is 'query' and qid has 1 queries"):
+    with pytest.raises(ValueError, match="cv is 'query' and qid has 1 query"):
         RankRLSCV(cv="query").fit(X, np.r_[1.0, 1.0, y[2:]], qid=[0, 0, 1, 1, 1, 1, 1, 1])
     with pytest.raises(ValueError, match="X has 2 items"):
         RankRLSCV(cv="lpo").fit(X[:2], y[:2])

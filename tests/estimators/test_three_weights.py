@@ -57,7 +57,7 @@ def test_preferences_of_scores_are_the_scores(awkward):
         (
             dict(preferences=rb.Preferences([0], [1], 9, weight=[0.0])),
             ValueError,
-            "preferences has 1 preferences, none of positive weight|weight",
+            "preferences has 1 preference, none of positive weight|weight",
         ),
         (dict(y=np.arange(9)), ValueError, "preferences and y are both given"),
         (dict(qid=np.arange(9)), ValueError, "preferences and qid are both given"),

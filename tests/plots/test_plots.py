@@ -897,7 +897,7 @@ def test_names_must_be_one_for_each(three, plane):
     items, features = "3 names, one for each item", "2 names, one for each feature"
     refused(lambda: plots.plot_path(three, names=["a"]), ValueError, "names has length 1", items)
     refused(lambda: plots.plot_path(three, "coef", names="abc"), TypeError, "names is a str", items)
-    refused(lambda: plots.plot_path(three, "weights", names=["a", "b"]), ValueError, "1 names")
+    refused(lambda: plots.plot_path(three, "weights", names=["a", "b"]), ValueError, "1 name,")
     refused(lambda: plots.plot_decision(plane[0], 1.0, names=["a"]), ValueError, features)
 
 

@@ -648,7 +648,7 @@ def test_arguments_that_make_no_sense():
         ),
         ((V, prefs.reweighted(weight=np.zeros(len(prefs)))), ValueError, "prefs_val"),
         ((V[1:], prefs), ValueError, "X_val has 9 rows and prefs_val has 10 items"),
-        ((V[:, :1], prefs), ValueError, "X_(val|new) has 1 columns"),
+        ((V[:, :1], prefs), ValueError, "X_(val|new) has 1 column. Pass"),
         ((bad, prefs), ValueError, "X_val has (?i:nan) in row 3, column 1"),
         ((V, rb.Preferences([0], [1], 10)[:9]), ValueError, "X_val has 10 rows"),
         ((V.ravel(), prefs), ValueError, "X_val has shape"),
@@ -661,7 +661,7 @@ def test_too_few_columns_are_refused_for_a_linear_kernel_too():
     X, y, V, v = mixture_parts(n=10)
     path = follow(X, rb.Preferences.from_scores(y), "linear")
     for wrong in (V[:, :1], np.c_[V, V]):
-        with pytest.raises(ValueError, match="X_(val|new) has . columns"):
+        with pytest.raises(ValueError, match="X_(val|new) has . columns?. Pass"):
             rb.validation_curve(path, wrong, rb.Preferences.from_scores(v))
 
 

@@ -63,7 +63,7 @@ def test_what_is_refused():
         leave_query_out(weighted, statistics, LAMS)
     with pytest.raises(ValueError, match="lams"):
         leave_query_out(cut(X, y, qid), statistics, [0.0])
-    with pytest.raises(ValueError, match="1 queries with two different scores"):
+    with pytest.raises(ValueError, match="1 query with two different scores"):
         leave_query_out(rb.Blocks([rb.Block(X, y)]), statistics, LAMS)
 
 

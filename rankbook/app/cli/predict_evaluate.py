@@ -181,7 +181,8 @@ def pair_table(scores, file, link):
     given = read_frame(source, list)
     if len(given.columns) != 2:
         raise ArgumentError(
-            f"pairs has {len(given.columns)} columns", "two columns, the items of each pair"
+            f"pairs has {count(len(given.columns), 'column')}",
+            "two columns, the items of each pair",
         )
     key = "name" if "name" in scores else "row"
     columns = {f"{source}: {c}": np.asarray(row_names(source, given[c])) for c in given.columns}
