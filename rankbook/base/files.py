@@ -211,6 +211,15 @@ def open_archive(file):
     )
 
 
+def is_archive(file):
+    """Return whether a file has the form of rankbook's files. Only its list of parts is read."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return "header.npy" in archive.namelist()
+    except Exception:  # any error of the reader of Python
+        return False
+
+
 def read_archive(file, kinds):
     """Read kind, facts and arrays of a file of one of some kinds, in the current version.
 

@@ -335,6 +335,18 @@ CALLS = [
         ["fit", "good.csv", *TARGET, "-o", "good.csv"],
         "--output is 'good.csv', and another argument names",
     ),
+    *(
+        (
+            f"{start[0]} over another table",
+            [*start, *TARGET, option, "few.csv"],
+            f"{option} is 'few.csv', an existing file that is not a file of rankbook. Pass another",
+        )
+        for start, option in (
+            (["fit", "good.csv"], "--output"),
+            (["select", "good.csv"], "--output"),
+            (["path", "good.csv"], "--save"),
+        )
+    ),
     (
         "a model over its preferences",
         ["fit", "good.csv", "--qid", "none", "--preferences", "pairs.csv", "-o", "./pairs.csv"],
@@ -445,3 +457,12 @@ def test_a_folder_that_cannot_be_written_to(files, monkeypatch, option, file):
     result = run("select", "good.csv", *TARGET, option, file)
     assert result.exit_code == 2 and result.stdout == ""
     assert f"{option} is '{file}', but the folder '.' cannot be written to" in result.stderr
+
+
+@pytest.mark.parametrize("file", ["empty", "model"])
+def test_a_model_replaces_an_empty_file_and_another_model(files, tmp_path, file):
+    """Such as a file that mktemp made, and the model of yesterday."""
+    place, old = tmp_path / "m", (files / "m.rankbook").read_bytes()
+    place.write_bytes(b"" if file == "empty" else old)
+    result = run("fit", files / "good.csv", *TARGET, "--lam", "3", "-o", place)
+    assert result.exit_code == 0 and place.read_bytes() not in (b"", old)

@@ -16,7 +16,7 @@ from .reading import (
     DataFiles,
     advice_on_words,
     asked_preferences,
-    check_place,
+    check_model,
     open_file_blocks,
     parse_gammas,
     parse_names,
@@ -186,7 +186,7 @@ def fit(  # noqa: PLR0913 -- an option of the command each
     columns of survival times, or a separate file of preferences.
     """
     files, begin = several_files(data, always=(workers, scheduler) != (None, None)), perf_counter()
-    check_place("--output", output, *(files or data), preferences)
+    check_model("--output", output, *(files or data), preferences)
     check_report(report_file, *(files or data), output, preferences)
     if report_file is not None and files is not None:
         raise ArgumentError(

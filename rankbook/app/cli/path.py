@@ -10,7 +10,7 @@ from .pages import Report, check_report, write_report
 from .parts import read_parts_of
 from .reading import (
     asked_preferences,
-    check_place,
+    check_model,
     check_table,
     parse_gammas,
     parse_names,
@@ -64,7 +64,7 @@ def path(  # noqa: PLR0913 -- an option of the command each
 
     files = {part: f for part, f in dict(validation=validation, test=test).items() if f is not None}
     if save is not None:
-        check_place("--save", save, data, output, preferences, *files.values())
+        check_model("--save", save, data, output, preferences, *files.values())
     if output is not None:
         check_table("--output", output, TABLES, data, preferences, *files.values())
     check_report(report_file, data, output, save, preferences, *files.values())

@@ -73,6 +73,21 @@ def check_place(name, file, *others):
         raise PermissionError(f"{where}, a read-only file. Delete it or make it writable.")
 
 
+def check_model(name, file, *others):
+    """Refuse a file for a model or path as :func:`check_place` does, or because it is another file.
+
+    Only a file of rankbook, or an empty file, is replaced: a model never replaces a table.
+    """
+    from rankbook.base.files import is_archive
+
+    check_place(name, file, *others)
+    if file.is_file() and file.stat().st_size and not is_archive(file):
+        raise FileExistsError(
+            f"{name} is {str(file)!r}, an existing file that is not a file of rankbook. Pass "
+            "another name, or delete the file."
+        )
+
+
 def check_table(name, file, accepted, *others):
     """Refuse a file for a table as :func:`check_place` does, or because of its ending.
 

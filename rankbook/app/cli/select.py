@@ -14,8 +14,8 @@ from .pages import Report, check_report, write_report
 from .parts import read_parts_of
 from .reading import (
     asked_preferences,
+    check_model,
     check_picture,
-    check_place,
     has_pair_names,
     parse_gammas,
     parse_names,
@@ -191,7 +191,7 @@ def select(  # noqa: PLR0913 -- an option of the command each
     files = {part: f for part, f in dict(validation=validation, test=test).items() if f is not None}
     with spoken_warnings() as notes:
         if output is not None:
-            check_place("--output", output, data, plot, preferences, *files.values())
+            check_model("--output", output, data, plot, preferences, *files.values())
         if plot is not None:
             check_picture(plot)
         check_report(report_file, data, output, plot, preferences, *files.values())
