@@ -38,6 +38,7 @@ from .table import (
     empty_as_missing,
     find_roles,
     is_sparse,
+    note_id_columns,
     numbered_frame,
     read_sparse,
     refuse_missing_qid,
@@ -165,6 +166,10 @@ class ParquetTable:
             ids = np.zeros(batch.num_rows) if whole else np.arange(batch.num_rows)
             found += cuts.of(_frame([batch], qid)[qid[0]].to_numpy() if qid else ids)
         return list(zip(found, [*found[1:], n]))
+
+    def head(self, roles):
+        """Return the first rows, up to CHUNK of them, as a data frame."""
+        return _frame(list(self._batches(roles.columns, 0, CHUNK)), roles.columns)
 
     def _batches(self, columns, first, stop, rows=CHUNK):
         """Yield record batches of the rows from `first` up to `stop`."""
@@ -415,6 +420,10 @@ class CSVText(TextTable):
             yield {name: array for name, array in arrays.items() if array is not None}
             first += len(frame)
 
+    def head(self, roles):
+        """Return the first rows, up to CHUNK of them, as a data frame."""
+        return next(self.reader.frames(roles.names, roles.texts, CHUNK), ())
+
     def _require_one_kind(self, frame, roles, first):
         """Refuse a column of truth values in one part of the file and of numbers in another."""
         for name in set(roles.columns) - set(roles.names):
@@ -627,6 +636,10 @@ def blocks_of_tables(tables, roles_of, rows=1 << 18, *, exactly=False, whole=Tru
         roles = roles_of(first, first.columns)
         for table in tables[1:]:
             require_file_columns(first, table, first.columns if exactly else roles.columns, exactly)
+        if exactly:  # the features are not chosen
+            head = first.head(roles)
+            each = "row" if len(head) < CHUNK else f"of its first {CHUNK:,} rows"
+            note_id_columns(first, head, roles, each, way="drop=['{0}']")
     texts = [table for table in tables if isinstance(table, TextTable)]
     words = set()
     while True:
@@ -721,7 +734,8 @@ def read_blocks(
     Warns
     -----
     Assumption
-        If query ids or decimal commas were guessed.
+        If query ids or decimal commas were guessed, or a feature of the first file has a different
+        integer in each row, as ids have.
 
     Notes
     -----

@@ -1621,10 +1621,11 @@ ID_NAME = re.compile(r"(?i:(^|[\W_])(id|ids|uid|uuid|idx|index|key|nr))$|[a-z]I[
 FEW, MANY = 3, 1000  # rows from which a name, or only different integers, suggest ids
 
 
-def note_id_columns(source, frame, roles):
+def note_id_columns(source, frame, roles, rows="row", way="name='{0}' or drop=['{0}']"):
     """Note features that hold a different integer in each row, as ids do. O(n) for each.
 
-    In tables of fewer than a thousand rows they must also be named like ids.
+    In tables of fewer than a thousand rows they must also be named like ids. `rows` names the rows
+    of the frame, all of the source or some, and `way` the arguments that ids are passed by.
     """
     if isinstance(frame, SparseTable) or source.is_numbered or len(frame) < FEW:
         return
@@ -1641,8 +1642,8 @@ def note_id_columns(source, frame, roles):
         warn(
             Assumption(
                 f"features: {'column' if one else 'columns'} {some} of {source} "
-                f"{'has' if one else 'have'} a different integer in each row, as ids have. "
-                f"For ids pass name='{found[0]}' or drop=['{found[0]}']."
+                f"{'has' if one else 'have'} a different integer in each {rows}, as ids have. "
+                f"For ids pass {way.format(found[0])}."
             )
         )
 

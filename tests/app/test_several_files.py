@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from shell import done, refused
+from shell import done, refused, run
 
 import rankbook as rb
+from rankbook.data import file_blocks
 from rankbook.data.table import Dataset
-from rankbook.data.writers import write_dataset
+from rankbook.data.writers import write_dataset, write_frame
 
 pytestmark = pytest.mark.usefixtures("workplace")
 
@@ -235,3 +236,26 @@ def test_names_that_some_lines_lack_are_none(line):
     for files in (["some.letor"], ["whole.letor", "some.letor"]):
         head = done("predict", "m.rankbook", *files).splitlines()[0]
         assert "name" not in head and head.endswith("row,qid,score")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_feature_of_ids_is_spoken_of(ending, monkeypatch):
+    """As for one file. Of a large file only the first rows are examined, and the note says this."""
+    rng = np.random.default_rng(0)
+    for k, n in enumerate((40, 30)):
+        table = dict(user_id=np.arange(n) + 40 * k, x=rng.normal(size=n), y=np.arange(n) % 3, q=k)
+        write_frame(pd.DataFrame(table), f"{k}.{ending}")
+    given = ["fit", f"0.{ending}", f"1.{ending}", "--target", "y", "--qid", "q", "-o", "m"]
+    said = f"column 'user_id' of 0.{ending} has a different integer in each row, as ids have. For "
+    noted = run(*given)
+    assert noted.exit_code == 0, noted.stderr
+    assert f"note: features: {said}ids pass --drop user_id." in noted.stderr
+    assert list(rb.load("m").columns) == ["user_id", "x"]
+    assert "different integer" not in run(*given, "--drop", "user_id").stderr
+    assert list(rb.load("m").columns) == ["x"]
+    assert "different integer" not in run("predict", "m", *given[1:3]).stderr
+    with pytest.warns(rb.Assumption, match=r"For ids pass drop=\['user_id'\]\.$"):
+        rb.read_blocks(f"?.{ending}", target="y", qid="q")
+    monkeypatch.setattr(file_blocks, "CHUNK", 25)
+    with pytest.warns(rb.Assumption, match="a different integer in each of its first 25 rows, as"):
+        rb.read_blocks(f"?.{ending}", target="y", qid="q")

@@ -29,6 +29,7 @@ ONLY_IN_PYTHON = (
     (r"\brobust=True\b", "--robust"),
     (r"; cluster=(None|no value)\b", ", without --cluster"),
     (r"\bpass name='(.*)' or drop=\['\1'\]", r"pass --name \1 or --drop \1"),
+    (r"\bpass drop=\['(.*)'\]", r"pass --drop \1"),
     (r"\bUse fewer folds, or (?=fold_by=)", "Pass "),
     (r"\ball y are\b", "all targets are"),
     (r"\bgraded y_true\b", "graded targets"),
