@@ -120,7 +120,7 @@ LONG = {
     "match_prior, features": lambda: rb.match_prior(
         linear(loss="logistic"), csr_array(eye_array(6000)), SEASON
     ),
-    "match_prior, preferences": lambda: rb.match_prior(linear(loss="logistic"), X, SCORES),
+    "match_prior, items": lambda: rb.match_prior(linear(loss="logistic"), np.tile(X, 60), SCORES),
     "interval": lambda: rb.metrics.interval(
         BINARY, SCORES, QUERIES, metric="auc", n_resamples=10**6
     ),

@@ -38,7 +38,7 @@ from ..problems.ranksvm import RankSVMProblem, as_loss
 from ..problems.scale import comparison_groups
 from ..problems.smooth_losses import PairSums, SmoothPairLoss, second_derivative
 from ..problems.votes import LEAST_PHI
-from ..registry.choice import seconds_of_smooth
+from ..registry.choice import kinds_of_smooth, levels_of, seconds_of_smooth
 from ..registry.solve import solve
 from .rank_sets import rank_ends, ranks, stepped_down
 from .rankrls import RankRLSBase
@@ -698,8 +698,10 @@ def seconds_of_root(problem, p):
     n, m = problem.n_items, problem.n_preferences
     if problem.is_factored:
         d = problem.X.shape[1]
-        visits = 0.0 if problem.loss.takes_orders else 1e-9 * m * d
-        return 5e-10 * d**3 + 5e-10 * n * d**2 + visits
+        visits = 0.0 if problem.loss.takes_orders else 1e-9 * m
+        if "interpolated" in kinds_of_smooth(problem):
+            visits = min(visits, (4e-8 + 1.2e-8 * np.log2(levels_of(problem.prefs, n))) * n)
+        return 5e-10 * d**3 + 5e-10 * n * d**2 + d * visits
     return 4e-9 * m + 6e-10 * n**3 + 5e-10 * p**3
 
 
