@@ -150,7 +150,7 @@ WIDTH, LEFT, RIGHT = 440, 46, 430  # width of the picture, and ends of its panel
 PANEL, BELOW = (24, 170), (212, 276)  # upper and lower ends of the panels
 
 
-WORDS = ["", "proven above the next", "proven below the next"]  # for screen readers
+WORDS = ["", *(f", proven to rank {way} the next item" for way in ("above", "below"))]  # read aloud
 
 
 def share_of(lam, high, low):

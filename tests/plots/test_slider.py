@@ -224,6 +224,18 @@ def test_without_scripts_it_is_a_picture_at_the_chosen_lambda(slider):
     assert body.getElementsByTagName("noscript")
 
 
+def test_a_screen_reader_reads_a_sentence_for_each_item(slider):
+    rows = minidom.parseString(markup(slider._repr_html_())).getElementsByTagName("li")
+    spans = [row.getElementsByTagName("span") for row in rows]
+    read = ["".join(s.firstChild.data for s in some if s.hasChildNodes()) for some in spans]
+    order = slider.order(slider.lam)
+    places = [slider.names.index(name) for name in order]
+    ends = ["", ", proven to rank above the next item", ", proven to rank below the next item"]
+    for i, j, name, said in zip(places, places[1:], order, read):
+        assert said == name + ends[int(slider.proven[i, j] + 2 * slider.proven[j, i])]
+    assert read[-1] == order[-1] and any(said.endswith("next item") for said in read)
+
+
 def test_the_page_computes_with_the_same_numbers(slider):
     data = numbers_of(slider._repr_html_())
     assert data["lams"] == slider.lams.tolist() and data["scores"] == slider.scores.tolist()
