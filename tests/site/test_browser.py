@@ -44,6 +44,12 @@ WIDE = """() => {
 # Pixels of the smallest letters of pictures: site.py has written down at which width it is 9.
 LETTERS = """() => [...document.querySelectorAll("article img[style*='--least']")].map(each =>
   9 * each.getBoundingClientRect().width / parseFloat(each.style.getPropertyValue("--least")))"""
+# Pictures that scroll sideways although the article is as wide as they need.
+SCROLLED = """() => [...document.querySelectorAll("article .cell_output img[style*='--least']")]
+  .filter(each => parseFloat(each.style.getPropertyValue("--least"))
+    <= each.closest("section").clientWidth && each.getClientRects().length)
+  .filter(each => (box => box.scrollWidth > box.clientWidth + 1)(each.closest(".cell_output")))
+  .map(each => each.alt)"""
 SEARCHES = {
     "Pass reciprocal rank": "measuring",
     "save a model": "save_and_load",
@@ -135,6 +141,7 @@ def test_a_page_is_sound(tab, address, page_shown):
     assert tab.locator("article div:not(.output) > .highlight > button.copy").count() == copied
     tab.set_viewport_size(PHONE)
     assert all(letters > 8.9 for letters in tab.evaluate(LETTERS))
+    assert tab.evaluate(SCROLLED) == [], "scrolls sideways on a telephone"
     width = tab.evaluate("() => document.scrollingElement.scrollWidth")
     assert width <= PHONE["width"], f"{width} wide on a telephone"
     tab.set_viewport_size(DESK)
