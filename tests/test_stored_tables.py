@@ -13,14 +13,8 @@ import pytest
 
 NBS = Path(__file__).resolve().parents[1] / "nbs"
 TABLES = sorted(path.relative_to(NBS).as_posix() for path in NBS.rglob("*.csv"))
-IDLE = "its times need an idle machine"
 OLD = {
-    "book/billion_items.csv": IDLE,
-    "book/billion_preferences.csv": IDLE,
     "book/coverage.csv": "takes an hour",
-    "papers/tsivtsivadze_basis.csv": IDLE,
-    "papers/tsivtsivadze_costs.csv": IDLE,
-    "papers/tsivtsivadze_trials.csv": IDLE,
 }
 # What the head of a table states; other packages stand beside these.
 FACTS = ["command", "date", "load", "processor", "cores", "BLAS", "system", "Python", "rankbook"]
