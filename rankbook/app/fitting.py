@@ -58,8 +58,8 @@ def fit_model(
         Called with the blocks after reading; the fit uses the returned blocks.
     **options
         Options of the estimator; None means the default. `signs` and `penalty_factor` may be dicts
-        from feature names. `start` is a fitted linear model of the same features; a ranking SVM of
-        data in memory starts at its weights.
+        keyed by feature name. `start` is a fitted linear model of the same features; a ranking SVM
+        of data in memory starts at its weights.
 
     Returns
     -------

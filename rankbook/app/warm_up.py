@@ -15,7 +15,7 @@ from ..base.progress import progress_bar
 
 
 def example():
-    """Return items, grades and queries, too many for the fits that need no compiled code."""
+    """Return items, grades and queries, enough of them that every fit uses compiled code."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     return X, np.digitize(X[:, 0] + rng.normal(size=120), [-1, 0, 1]), np.repeat(np.arange(6), 20)
@@ -67,7 +67,7 @@ def follow_graded_measures():
 
 
 def minimise_losses():
-    """Fit all losses with a linear kernel and with rbf."""
+    """Fit all losses with a linear and with an rbf kernel."""
     from ..estimators.rankrls import RankRLS
     from ..estimators.ranksvm import RankSVM
 

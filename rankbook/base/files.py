@@ -221,9 +221,10 @@ def is_archive(file):
 
 
 def read_archive(file, kinds):
-    """Read kind, facts and arrays of a file of one of some kinds, in the current version.
+    """Read the kind, the facts and the arrays of a file, whose kind must be one of `kinds`.
 
-    Raises the errors of :func:`open_archive`, and a ValueError for another kind or version.
+    Raises the errors of :func:`open_archive`, and a ValueError for another kind or for a file that
+    is not in the current format version.
     """
     header, arrays = open_archive(file)
     kind, number = header["kind"], header["version"]

@@ -248,8 +248,8 @@ def itself(value):
 class DaskBlocks:
     """Blocks of whole queries on the workers of a Dask cluster.
 
-    It has the interface of :class:`rankbook.data.blocks.Blocks`, and its sums are equal to the last
-    bit. :func:`rankbook.dask_blocks` creates it.
+    It has the interface of :class:`rankbook.data.blocks.Blocks`, and its sums equal those of Blocks
+    to the last bit. :func:`rankbook.dask_blocks` creates it.
 
     Parameters
     ----------
@@ -545,7 +545,7 @@ def query_sizes(block):
 
 
 def new_homes(found):
-    """Plan where the rows of queries in several partitions go.
+    """Choose the partition to which to move the rows of each query that spans several partitions.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class Encoding:
         return *self.numbers, *codes
 
     def transform(self, source, frame, start=0):
-        """Encode a data frame whose first row has the number `start`, as features (n, d).
+        """Encode a data frame as features (n, d); `start` is the number of its first row.
 
         Raises
         ------

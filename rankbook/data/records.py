@@ -481,7 +481,7 @@ def note_counts(source, left_over, roles, options):
 
 
 def explain_records(records, why, reasons, more, left_over):
-    """Log what each column of a file of records was used as."""
+    """Log the role of each column in a file of records."""
     if not LOG.isEnabledFor(logging.INFO):
         return
     shown = lambda column: column if isinstance(column, str) else ", ".join(column)

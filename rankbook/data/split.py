@@ -75,8 +75,9 @@ def split(data, seed=0, parts=PARTS):
 
     Notes
     -----
-    O(n log n). Groups and queries are never divided. Without them each part gets its share of each
-    block of neighbouring y.
+    O(n log n). Groups and queries are never divided. Without groups and queries, the split is
+    stratified: rows are sorted by y, and every block of consecutive rows is divided in the same
+    proportions.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ArgumentError(f"seed is {seed!r}", "an integer >= 0")
@@ -328,7 +329,8 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
     Dataset, or PreferredItems for survival times
         `parts` contains the file of each row. With survival times, each part has the preferences
         between its rows. Features are those of the training file, by name. For SVMlight text they
-        are all features that a file mentions; other files have zeros there.
+        are all features that occur in at least one file; a feature that a file lacks is 0 in its
+        rows.
 
     Raises
     ------

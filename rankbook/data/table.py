@@ -667,7 +667,7 @@ def empty_as_missing(frame, names):
 def coded_text(frame, names):
     """Return a data frame whose columns `names` are categorical if all their cells are text.
 
-    Empty text in these columns is missing.
+    Empty strings in these columns become missing values.
     """
     import pandas as pd
 
@@ -729,7 +729,7 @@ def finite_numbers(source, frame, target=None, start=0, fill=None):
 
 
 def refuse_words(source, frame, target=None, start=0):
-    """Return a :class:`NotNumbers` error for columns that are not numeric."""
+    """Raise :class:`NotNumbers` if columns are not numeric."""
     found = {name: place for name in frame.columns if (place := not_a_number(frame[name]))}
     if not found:
         return

@@ -287,7 +287,7 @@ def top_labels(F, k, out):
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e005
 class LabelRanker(Ranker):
-    """Label ranker: rank the same labels for every object, or new items for new users.
+    """Label ranker: rank a fixed set of labels for each object, or new items for new users.
 
     The items are pairs (object, label) with the kernel K x L, and each object is a query. Minimizes
     (y - f)' L_q (y - f) + lam |f|^2 for "rankrls", equation (6) of Tsivtsivadze et al. (2008), or

@@ -94,7 +94,10 @@ DENSE = 4_000_000  # largest number of entries of a matrix to decompose
 
 
 def first_compared(target, loss):
-    """(n,) 1.0 for compared items, else 0.0, and the first compared item (n,) of each component."""
+    """Return an indicator (n,) of the compared items, and an origin (n,) for each item.
+
+    The origin of an item is the first compared item of its component.
+    """
     if target.unit == "order":
         group, compared = loss.groups(target), np.zeros(target.n_items)
         compared[target.item[target.is_compared]] = 1.0
@@ -131,7 +134,7 @@ def block_rows(block, loss, unit):
 
 
 def stacked_rows(first, second):
-    """The triangular factor of the rows of two factors."""
+    """Return the triangular QR factor of two stacked factors."""
     return np.linalg.qr(np.vstack([first, second]), mode="r")
 
 

@@ -593,8 +593,8 @@ class RankSVMCV(Ranker):
         and ``curve_.exact`` show the choice. The paths of "sparse" end where they explain 0.9 of
         the loss. There is no `pair_lam`: lambda changes for all weights together along a path.
     gamma : float, None or array-like of float
-        Kernel parameter, or several values. The value with the best curve is chosen, and the
-        smallest of equally good values, by the rule of :mod:`rankbook.selection.search`.
+        Kernel parameter, or several values. The value with the best curve is chosen, and a tie goes
+        to the smallest value; see :mod:`rankbook.selection.search`.
     cv : int, splitter or iterable, default 5
         Number of folds (of queries if there are several, else of items); a scikit-learn splitter;
         or pairs of row numbers, as in ``cv=[(training, validation)]``. The final model is fitted to
@@ -678,7 +678,7 @@ class RankSVMCV(Ranker):
 
     @cached_property
     def cv_results_(self) -> dict[str, Any]:
-        """Scores of all intervals of lambda in scikit-learn's keys, for tools that expect them.
+        """Scores of all intervals of lambda under scikit-learn's keys, for tools that expect them.
 
         See :func:`rankbook.selection.search.cv_results`. O(number of intervals times folds).
         """

@@ -126,9 +126,10 @@ def read(  # noqa: PLR0913 -- the arguments of fit among them
     X, y, qid, sample_weight, preferences
         Arguments of `fit`. The target y may be preferences; see :func:`split_target`.
     partial : bool, default False
-        Whether these are some of the queries only, of which a batch may have no preference.
+        Whether the data are a batch with only some of the queries; a batch may contain no
+        preferences.
     reset : bool, default True
-        Whether the model learns how many features there are; else they must agree.
+        Whether to set the number of features from X; otherwise X must have the number seen before.
 
     Raises
     ------
@@ -251,8 +252,8 @@ def read_given(preferences, X, takes, beside, may_be_empty=False):
 def read_items(model, X, reset=True, least=1):
     """Read at least `least` items (n, d), checked by scikit-learn and then by rankbook.
 
-    scikit-learn's checks do not report the place of the first NaN, or the column with text. A
-    model that does not `reset` must have been fitted to as many features.
+    scikit-learn's checks do not report the place of the first NaN, or the column with text. With
+    ``reset=False``, X must have the number of features to which the model was fitted.
     """
     refuse_blocks(X)
     kernel = getattr(model, "kernel", "linear")

@@ -95,7 +95,7 @@ def products(X, Y):
 
 
 def from_first(X):
-    """Subtract the first item from items X (n, d), so that differences have more digits.
+    """Subtract the first item from items X (n, d), so that differences lose fewer digits.
 
     Items that are sparse or in single precision are returned unchanged, because subtraction would
     fill or round them.

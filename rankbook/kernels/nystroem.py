@@ -211,8 +211,8 @@ FEW = 500  # largest number of items for computing all eigenvectors
 def leading_eigenpairs(K, p):
     """Compute the p largest eigenvalues (p,) of a symmetric K (n, n), and eigenvectors (n, p).
 
-    The eigenvalues descend, and the largest entry of each eigenvector is positive. O(n^2 p) for
-    each restart of the iteration, or O(n^3).
+    The eigenvalues are in descending order, and the largest entry of each eigenvector is positive.
+    O(n^2 p) for each restart of the iteration, or O(n^3).
     """
     from scipy.linalg import eigh
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh

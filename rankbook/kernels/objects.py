@@ -144,8 +144,8 @@ def over(objects: Iterable[Any], function: Callable[[Any, Any], float]) -> Objec
     Notes
     -----
     The function is called once for every entry that is needed: n (n + 1) / 2 times for the whole
-    matrix, n r times with a basis. To learn from several files, join their lists first, because
-    items are numbers in one list.
+    matrix, n r times with a basis. To learn from several files, join their lists first, because an
+    item is the position of an object in a single list.
 
     Examples
     --------

@@ -770,7 +770,7 @@ def rank_biased_overlap(
     -----
     The function computes the extrapolated value RBO_EXT of Webber, Moffat and Zobel, A similarity
     measure for indefinite rankings (ACM Transactions on Information Systems 28, 2010). The value is
-    the expectation over random orders of tied items; both rankings tie as in
+    the expectation over random orders of tied items; ties in both rankings are defined as in
     :func:`rankbook.metrics.ndcg`. Costs O(n log n), and O(d) more for each pair of chains of ties
     that share an item, where d is the depth.
 

@@ -253,7 +253,9 @@ def split_metric(metric, k=None):
 
 
 def find_metric(metric, options=()):
-    """Return function and options of a metric: a function, or a name as "map" or ``"ndcg@10"``.
+    """Return the function and the options of a metric.
+
+    The metric is a function or a name such as "map" or ``"ndcg@10"``.
 
     Raises
     ------
@@ -289,7 +291,7 @@ def find_metric(metric, options=()):
 
 
 def refuse_beside_preferences(y_true, **given):
-    """Refuse arguments that a target, preferences or orders, already contains."""
+    """Refuse arguments that the target (preferences or orders) already contains."""
     held = "orders" if y_true.unit == "order" else "preferences"
     for name, value in given.items():
         if value is not None:

@@ -39,7 +39,7 @@ def refuse_without_ids(model, y, qid):
 
 
 class QueryScorer:
-    """Scorer of an estimator by a metric, made by :func:`scorer`.
+    """Scorer that evaluates an estimator with a metric; :func:`scorer` creates it.
 
     Parameters
     ----------

@@ -99,9 +99,12 @@ def scores_along(path, items, high, low, lam):
 
 
 def proven_order(path, items, low, high):
-    """Return a matrix (p, p): whether an item is certainly above another from low to high.
+    """Return a boolean matrix (p, p): whether one item is provably above another.
 
-    The cost is the crossings of p^2 / 2 pairs and nine certificates.
+    The two items must not cross between the lambdas `low` and `high`, and certificates must prove
+    their order at nine lambdas between them.
+
+    The cost is that of the crossings of p^2 / 2 pairs and of nine certificates.
     """
     (a, b), kernel = np.triu_indices(len(items), 1), getattr(path.problem, "kernel", None)
     distance, sign = np.full(a.size, np.inf), np.zeros(a.size)
@@ -164,7 +167,7 @@ def across(lam, high, low):
 
 
 def heights(scores):
-    """Scale scores (..., p) to 0 (lowest) to 1 (highest); if all are equal, to 1/2."""
+    """Scale scores (..., p) to the range from 0 (lowest) to 1 (highest); equal ones to 1/2."""
     low, span = scores.min(axis=-1, keepdims=True), np.ptp(scores, axis=-1, keepdims=True)
     return np.where(span > 0, (scores - low) / np.where(span > 0, span, 1.0), 0.5)
 

@@ -314,9 +314,10 @@ class Preferences(Target):
         Margins delta: the required differences of scores, of any sign; 1 by default.
     pair_features : array-like of shape (m,) or (m, p), optional
         Features of pairs, such as home advantage, from the point of view of the better item: +1 if
-        it had the advantage, -1 if the worse item had it, 0 if neither had it. They may also be any
-        other difference, such as the difference in length of two answers. :class:`rankbook.RankSVM`
-        learns a coefficient for each; see :mod:`rankbook.problems.pair_features`.
+        it had the advantage, -1 if the worse item had it, 0 if neither had it. Any other difference
+        between the two items can be a feature, too, such as the difference in length of two
+        answers. :class:`rankbook.RankSVM` learns a coefficient for each; see
+        :mod:`rankbook.problems.pair_features`.
 
     Raises
     ------
@@ -1285,8 +1286,7 @@ class Preferences(Target):
         return self._weighted(self.factors.scale(factor))
 
     def without_item_weights(self) -> Self:
-        """Return the graph without item weights, with the preferences that weights of 0 left
-        out."""
+        """Return the graph without item weights; preferences of weight 0 belong to it again."""
         return self._weighted(self.factors._replace(better=None, worse=None))
 
     def _weighted(self, factors):
@@ -1310,7 +1310,7 @@ class Preferences(Target):
         return self.replaced(factors=factors, _given=given, _pairs=pairs)
 
     def query_weighted(self, weight: Literal["equal"] | ArrayLike = "equal") -> Self:
-        """Weight a graph of scores such that each query's preferences sum to 1 or `weight` (q,).
+        """Scale the weights of each query in a graph of scores to the sum 1, or to `weight` (q,).
 
         Within a query the weights keep their proportions. O(n) if the pairs are not listed.
 

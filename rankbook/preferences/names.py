@@ -120,7 +120,7 @@ def is_coded(column):
 
 
 def codes_of(column):
-    """Return the number (m,) of the distinct value of each row, -1 for a gap, and the values."""
+    """Return the code (m,) of each row, -1 for a missing value, and the distinct values."""
     if is_coded(column):
         return column.codes, column.categories.to_numpy(dtype=object)
     from pandas import factorize

@@ -31,7 +31,7 @@ class Derivative:
 
     @property
     def numbers(self):
-        """The four as a tuple."""
+        """The fields low, high, slope and jump as a tuple."""
         return self.low, self.high, self.slope, self.jump
 
     def at(self, t):

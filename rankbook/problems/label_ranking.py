@@ -685,10 +685,10 @@ class LabelRankSVMProblem(LabelMap, RankSVMProblem):
     def label_function(
         self, p: np.ndarray, cross: np.ndarray | None = None
     ) -> LinearFunction | KernelFunction:
-        """Return the function from new objects (p, d) to their scores (p, k) of all labels.
+        """Return the function from new objects (m, d) to their scores (m, k) of all labels.
 
-        The position p belongs to coefficients (n_items,) or, for a linear kernel, to weights (d
-        r,). For `cross` see :class:`LabelMap`.
+        The position p contains coefficients (n_items,) or, for a linear kernel, weights (d r,). For
+        `cross` see :class:`LabelMap`.
         """
         if not self.is_factored:
             return super().label_function(p, cross)

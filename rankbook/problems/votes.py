@@ -350,7 +350,8 @@ class VoteProblem:
     davidson : bool
         Whether a tie is an outcome of its own, instead of two half wins.
     pair_lam : float
-        Precision of the prior of the effect of a pair feature at its root mean square.
+        Prior precision of the effect of each pair feature, after the feature is scaled to root mean
+        square 1.
 
     Attributes
     ----------

@@ -234,7 +234,7 @@ def trace_block(block, better, worse, distances, signs):
 
 # %% ../../nbs/selection/crossings.ipynb #c037
 def walk_block(lams, rows, squares, cross, metric, top, tie_tol):
-    """The :class:`Block` of one block of a path iterator.
+    """Prepare one block of a path iterator for tracing, as a :class:`Block`.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ class Subject:
         return Solver.can_solve(self.declared, problem) is True and self.agrees(problem) is True
 
     def agrees(self, problem: Any) -> Any:
-        """Return the result of its own can_solve for a problem."""
+        """Return the result of the solver's own `can_solve` for a problem."""
         said = self.solver.can_solve(problem)
         return bool(said) if isinstance(said, np.bool_) else said
 

@@ -18,7 +18,7 @@ def table_file(name):
 def file_of(name):
     """Return the file of a table that comes with the package; other names are unchanged.
 
-    A file of this name in the folder comes first.
+    A file of this name in the current folder takes precedence.
     """
     if isinstance(name, (list, tuple)):
         return [file_of(each) for each in name]

@@ -45,7 +45,7 @@ def shows_bars():
 
 
 def left_out(measured, metric):
-    """Format the number of queries in a mean of a metric, unless it contains all queries."""
+    """Format how many queries the mean of a metric covers; return "" if it covers all of them."""
     queries = measured["queries"]
     some = measured["queries_counted"].get(metric, queries)
     return f" over {some} of {queries} queries" if some < queries else ""

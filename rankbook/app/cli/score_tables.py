@@ -88,7 +88,10 @@ def as_keys(table, name, column):
 
 
 def match_keys(source, data, theirs, ours, names):
-    """Return the row of each of our keys among theirs; keys are tuples with the given names."""
+    """Return the row in `theirs` of each key in `ours`.
+
+    Keys are tuples, and `names` are the names of their parts.
+    """
     shown = lambda key: ", ".join(f"{name} {part!r}" for name, part in zip(names, key))
     places = []
     for table, keys in ((source, theirs), (data, ours)):

@@ -19,7 +19,7 @@ BYTES = 130  # bytes for each preference, including its list and the certificate
 
 
 class AscentSolver(Solver):
-    """The ranking SVM with a kernel, one query after the other.
+    """Solver for the ranking SVM with a kernel, which optimizes one query at a time.
 
     Parameters
     ----------

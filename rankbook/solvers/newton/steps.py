@@ -239,11 +239,11 @@ def directions(problem, lam, gradient, diagonal, bands, exactly=False, w=None):
     """Descent directions for the curvature of a point's bands, the cheap one first.
 
     Above LARGEST_MATRIX features there is only a truncated direction, with a limited number of
-    products, unless :func:`rankbook.problems.ranksvm.is_written_out`. Otherwise there are a
-    truncated direction, unless it takes more products than the matrix, and the exact direction. If
-    each product would read the items from files, there is only the exact direction. With signs and
-    weights `w` (d,), w + p has the signs, too, and :func:`wide_step` gives the first direction if
-    the problem :func:`is_wide`.
+    products, unless :func:`rankbook.problems.ranksvm.is_written_out`. Otherwise a truncated
+    direction comes first, unless it takes more products than forming the matrix, and the exact
+    direction follows. If each product would read the items from files, there is only the exact
+    direction. With signs and weights `w` (d,), w + p has the signs, too, and :func:`wide_step`
+    gives the first direction if the problem :func:`is_wide`.
     """
     if is_wide(problem):
         B = hessian(np.eye(problem.n_items), problem.summed, bands)
@@ -307,7 +307,7 @@ def step_length(problem, lam, point, p, q, derivative):
 
 # %% ../../../nbs/solvers/newton/steps.ipynb #c014c
 def take_step(problem, lam, point, p, diagonal, derivative):
-    """The point after a step along p, or None without progress, and the length t.
+    """Return the point after a step along p and the step length t; (None, 0.0) without progress.
 
     Progress is a lower objective, or one equal to rounding with half the gradient or half the gap.
     """

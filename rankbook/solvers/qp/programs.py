@@ -302,7 +302,9 @@ NEWTON = 8  # steps
 
 
 def settle_weights(problem, w, lam):
-    """Newton steps from weights w (d,) of a smooth loss to the minimum for their signs.
+    """Take Newton steps from weights w (d,) to the minimum over weights with the same signs.
+
+    The objective is a smooth loss plus the L1 penalty.
 
     The gap is of first order in the error of the backend, and Newton's steps square this error. A
     weight that would change its sign becomes 0, without a move of the others. The steps end where

@@ -103,7 +103,10 @@ def iterated_labels(problem, lam):
 
 # %% ../../../nbs/solvers/rls/kronecker.ipynb #bka96c8e
 def symmetric_places(p):
-    """Numbers (p, p) of the different entries of a symmetric matrix, and their places i <= j."""
+    """Return an index (p, p) of the distinct entries of a symmetric matrix, their rows and columns.
+
+    Entries (i, j) and (j, i) have one index. The row of a distinct entry is at most its column.
+    """
     i, j = np.triu_indices(p)
     number = np.empty((p, p), dtype=np.intp)
     number[i, j] = number[j, i] = np.arange(i.size)

@@ -130,7 +130,7 @@ FACTORED = 32_000  # above this number of items their preconditioner is a Nystro
 
 
 class RLSSolver(Solver):
-    """RankRLS at one lambda by Cholesky, for all lambdas from one eigendecomposition.
+    """Solver for RankRLS: Cholesky for one lambda, an eigendecomposition for all lambdas.
 
     Parameters
     ----------
@@ -140,8 +140,9 @@ class RLSSolver(Solver):
         32,000 dense items. The kernel matrix is not kept if there are many items. Each step then
         takes O(n^2 d), and there are fewer the more directions: for a small lam, a tenth of the
         items is not too many. For 15,000 to 32,000 items the default preconditioner is a Cholesky
-        factor in single precision: O(n^3) time, 4 n^2 bytes, and some ten steps. Where single
-        precision cannot factor the matrix, the direct method follows, with 16 n^2 bytes.
+        factor in single precision: O(n^3) time, 4 n^2 bytes, and some ten steps. If this
+        factorization fails in single precision, the solver uses the direct method, which needs 16
+        n^2 bytes.
     progress : bool, default False
         Show a bar over the products with the kernel matrix that these steps take.
 
@@ -170,7 +171,7 @@ class RLSSolver(Solver):
         self.progress = progress
 
     def can_solve(self, problem):
-        """True, or the reason why not."""
+        """Return True, or a text that explains why the solver does not support the problem."""
         fits = super().can_solve(problem)
         if fits is True and self.directions and problem.graph.kind == "weighted":
             return "directions need a graph of queries; without them it takes any."

@@ -253,7 +253,10 @@ def remove_basis(s, x, y):
 # %% ../../../nbs/solvers/simplex/pivots.ipynb #c019
 @inner_making
 def recompute_q(s):
-    """Compute q, the feature correlations of preferences at bound, by definition. O(m + n d)."""
+    """Compute q, the feature correlations of preferences at bound, from its definition.
+
+    O(m + n d).
+    """
     gather_all(s.better, s.worse, s.weight, s.sets, AT_BOUND, s.work)
     s.q[:] = 0.0
     for i in range(s.work.size):
