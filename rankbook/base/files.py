@@ -212,7 +212,7 @@ def open_archive(file):
 
 
 def is_archive(file):
-    """Return whether a file has the form of rankbook's files. Only its list of parts is read."""
+    """Return whether a file has the format of rankbook's files, reading only its list of parts."""
     try:
         with zipfile.ZipFile(file) as archive:
             return "header.npy" in archive.namelist()
@@ -283,7 +283,7 @@ class Storable(NamedTuple):
 
 
 class Unstorable(ValueError):
-    """Error for a value that a file cannot store, with its place among the values."""
+    """Error for a value that a file cannot store; the message names its position."""
 
 
 class ValueWriter:
@@ -297,7 +297,7 @@ class ValueWriter:
     Attributes
     ----------
     arrays : dict of str to ndarray
-        By their places among the values.
+        Arrays by their positions among the values.
 
     Examples
     --------
@@ -408,7 +408,7 @@ def save_values(file, kind, kinds, values):
 
 
 def _require_small(text, objects, where):
-    """Refuse an array of text whose width for the longest word takes too much memory."""
+    """Refuse an array of text that takes too much memory at the width of its longest word."""
     size = 0 if objects else 4 * len(text) * max(map(len, text), default=0)
     if size > LARGEST_TEXT:
         raise Unstorable(

@@ -433,7 +433,7 @@ class Bundle:
 
 
 class BundleType(types.Type):
-    """numba's type of a bundle: the type of each field, and its place in the table."""
+    """numba's type of a bundle: the type of each field, and the field's position in the table."""
 
     def __init__(self, label, fields):
         self.key_fields, self.fields, self.places, words = fields, dict(fields), {}, 0
@@ -477,7 +477,7 @@ def table_of(kind, bundle, c):
 
 @infer_getattr
 class FieldTypes(AttributeTemplate):
-    """Types of the fields."""
+    """Resolver of the types of a bundle's fields."""
 
     key = BundleType
 
@@ -487,7 +487,7 @@ class FieldTypes(AttributeTemplate):
 
 
 def load_word(builder, table, place):
-    """Load a word of a constant table."""
+    """Load the word at index `place` of a constant table."""
     words = builder.bitcast(table, WORD.as_pointer())
     word = builder.load(builder.gep(words, [WORD(place)]))
     word.set_metadata("invariant.load", builder.module.add_metadata([]))

@@ -177,7 +177,7 @@ INSIDE = ContextVar("INSIDE", default=False)  # whether this code is part of a p
 
 @lru_cache
 def blas_libraries():
-    """The loaded BLAS libraries."""
+    """Return the loaded BLAS libraries."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
@@ -309,7 +309,7 @@ WATCHING = []  # the thread of a worker that waits for the end of its parent
 
 
 def _end_with(parent):
-    """End this process when another one has become its parent; Windows keeps the number."""
+    """End this process when its parent has died, which cannot be seen on Windows."""
     while os.getppid() == parent:
         sleep(0.5)
     os._exit(1)

@@ -491,7 +491,7 @@ def as_flag(name, value):
 
 
 def as_grid(name, value, zero=False):
-    """One number, or several, as a list of floats > 0, or >= 0 with ``zero=True``."""
+    """Convert one or several numbers to a list of floats > 0, or >= 0 with ``zero=True``."""
     A = as_array(name, value)
     if A.dtype.kind == "b":
         raise ArgumentError(f"{name} is {describe_value(value)}", "one number or several")
@@ -517,7 +517,7 @@ def as_index(name, value, n):
 
 
 def as_ids(name, value, n, what="id"):
-    """Return the distinct ids (q,) in sorted order, and the number (n,) of each item's id."""
+    """Return the distinct ids (q,) in sorted order, and the index (n,) of each item's id."""
     v = as_array(name, value)
     if v.shape != (n,):
         are_sizes = v.ndim == 1 and v.dtype.kind in "iu" and v.sum() == n
@@ -579,5 +579,5 @@ def _is_no_id(x):
 
 
 def query_numbers(qid, n):
-    """Return the number (n,) of each item's query in sorted order; 0 without `qid`."""
+    """Return the index (n,) of each item's query among the sorted ids; 0 without `qid`."""
     return np.zeros(n, dtype=np.intp) if qid is None else as_ids("qid", qid, n)[1]

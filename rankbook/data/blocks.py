@@ -284,7 +284,7 @@ GROUP = 32  # number of results that are added one after the other
 
 
 def add_results(first, second):
-    """Add two results of blocks: numbers, arrays, or tuples entry by entry."""
+    """Add the results of two blocks: numbers, arrays, or tuples of these entry by entry."""
     if isinstance(first, tuple):
         return tuple(map(add_results, first, second))
     return first + second
@@ -538,7 +538,7 @@ class BlockedItems:
 
 
 class FactsOfBlock(NamedTuple):
-    """Name, shape, storage, sorted ids, feature names, largest entry, kind of target."""
+    """Facts about a block, such as its shape, storage, sorted ids, names and kind of target."""
 
     name: str
     shape: tuple
@@ -628,7 +628,7 @@ def require_same(found):
 
 
 def _refuse_names(*two):
-    """Return a ValueError that reports where the names of two blocks differ."""
+    """Raise an ArgumentError that reports where the feature names of two blocks differ."""
     lacking = [each.name for each in two if each.feature_names is None]
     if lacking:
         raise ArgumentError(
@@ -670,7 +670,7 @@ def block_facts(blocks: BlocksLike) -> BlockFacts:
 
 
 def as_facts(found):
-    """Combine a list of FactsOfBlock to :class:`BlockFacts`."""
+    """Combine a list of FactsOfBlock into :class:`BlockFacts`."""
     found = [
         each._replace(name=f"block {k}") if each.name == "block" else each
         for k, each in enumerate(found)

@@ -90,7 +90,7 @@ def wait_for(client, futures):
 
 @contextmanager
 def explaining(blocks):
-    """Name the missing part in the error, instead of "cancelled"."""
+    """Context that replaces Dask's error "cancelled" by one that names the missing block."""
     require_scheduler(blocks.client)
     if blocks.is_released:
         raise RuntimeError("these blocks were released. Send them again.")
@@ -112,7 +112,7 @@ def explaining(blocks):
 
 
 class Step:
-    """Function of parts: not computed yet, or with the place of its values.
+    """Deferred call of a function of parts, which knows where its values are once computed.
 
     Attributes
     ----------
@@ -120,8 +120,8 @@ class Step:
         Arguments that are steps are replaced by their value for the block; other arguments are
         equal for all blocks.
     values, place
-        Inputs of the tasks, one for each block, or None before they are computed. The value is at
-        this place of the input, or the whole input.
+        `values` are inputs of the tasks, one for each block, or None before they are computed. The
+        value of a block is the entry at index `place` of its input, or with None the whole input.
     """
 
     def __init__(self, function=None, arguments=(), values=None, place=None):
@@ -148,7 +148,7 @@ class StepParts(Parts):
 
 @dataclass(frozen=True)
 class Given:
-    """Input of a task: its number, and the place in it."""
+    """Argument from an input of a task: the number of the input, and an index into it or None."""
 
     number: int
     place: int | None
@@ -156,7 +156,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Found:
-    """Number of a step that the task has run."""
+    """Argument from an earlier step of the plan: the number of this step."""
 
     number: int
 
@@ -348,7 +348,7 @@ class DaskBlocks:
         return argument
 
     def _once(self, function, value):
-        """Return a future of a function of one value, which is sent once."""
+        """Return a future for ``function(value)``; the value is sent to the workers only once."""
         return self.client.submit(function, value, pure=False)
 
     def _sent(self, last):
@@ -361,7 +361,7 @@ class DaskBlocks:
         return [steps[k] for k in places], futures
 
     def _picked(self, futures, place):
-        """Return futures of one entry of the values of other futures."""
+        """Return futures for the entry at index `place` of the values of other futures."""
         return self.client.map(itemgetter(place), futures, key="result", pure=False)
 
 
@@ -416,8 +416,8 @@ def known_rows(collection):
 def delayed_parts(collection, as_is=False):
     """Return the partitions of a collection as a list.
 
-    A column of a data frame is in fewer than the frame, where Dask reads small files together; if
-    `as_is`, it is in the same, for which more than the column is read.
+    If Dask reads small files together, a column has fewer partitions than its data frame. With
+    `as_is` the column has the same partitions, but Dask then reads more than the column.
     """
     joins = hasattr(collection, "chunks") or not as_is
     parts = collection.to_delayed(optimize_graph=joins)
@@ -425,7 +425,7 @@ def delayed_parts(collection, as_is=False):
 
 
 def vector_partitions(name, value, count, rows):
-    """Return delayed partitions of a vector, as many as the items have; Nones for None."""
+    """Return the delayed partitions of a vector, one for each partition of X; Nones for None."""
     if value is None:
         return [None] * count
     if not is_dask(value) or value.ndim != 1:
@@ -538,7 +538,7 @@ def without_empty(blocks):
 
 
 def query_sizes(block):
-    """Return the query ids of a block and their numbers of rows, in a list."""
+    """Return a list with one pair: the query ids of a block, and the number of rows of each."""
     if block.qid is None:
         raise ArgumentError(f"{block.name} has no qid", "query ids with shuffle=True")
     return [np.unique(block.qid, return_counts=True)]

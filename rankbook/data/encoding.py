@@ -65,12 +65,12 @@ class Encoding:
 
     @property
     def numbers(self):
-        """Numeric columns, a list."""
+        """List of the numeric columns."""
         return [name for name in self.columns if name not in self.categories]
 
     @property
     def names(self):
-        """Names of the features, a tuple: "size", "district=harbour"."""
+        """Tuple of the names of the features, such as "size" and "district=harbour"."""
         codes = (f"{name}={word}" for name, found in self.categories.items() for word in found)
         return *self.numbers, *codes
 
@@ -137,7 +137,7 @@ def read_to_learn(reader, roles, learnt):
 
 
 def refuse_decimals(source, name, words):
-    """Refuse to encode a column of decimal numbers, which another decimal mark made text."""
+    """Refuse to encode decimal numbers that were read as text because of their decimal mark."""
     for mark, share in ((",", 0.5), (r"\.", 1.0)):
         number = re.compile(rf"[-+]?(?:\d*{mark}\d+|\d+{mark})(?:[eE][-+]?\d+)?")
         found = [word for word in words if number.fullmatch(word)]
@@ -213,7 +213,8 @@ def learn_encoding(source, frame, learnt):
 def require_distinct(source, encoding):
     """Raise an ArgumentError if two features of an :class:`Encoding` have one name.
 
-    A column "a" with the category "b=c", and a column "a=b" with the category "c", are an example.
+    For example, a column "a" with the category "b=c" and a column "a=b" with the category "c" both
+    give the feature "a=b=c".
     """
     columns = encoding.numbers + [
         name for name, found in encoding.categories.items() for _ in found

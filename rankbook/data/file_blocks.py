@@ -55,12 +55,12 @@ EACH = 160  # bytes for an item besides its features, for a fit by Newton's meth
 
 
 class Cuts:
-    """Find the rows at which blocks begin: row 0, and the first query start from each goal on.
+    """Find the rows at which blocks begin: row 0, and the first query start at or after each goal.
 
     Parameters
     ----------
     goals : iterable of int
-        Rows, rising.
+        Row numbers in ascending order.
     """
 
     def __init__(self, goals):
@@ -127,7 +127,7 @@ class ParquetTable:
         return self.path
 
     def _stamp(self):
-        """Return size and modification time."""
+        """Return the size and the modification time of the file."""
         facts = os.stat(self.path)
         return facts.st_size, facts.st_mtime_ns
 
@@ -159,7 +159,7 @@ class ParquetTable:
             at += size
 
     def pieces(self, roles, rows, whole):
-        """Return the ends (first, stop) of blocks of about `rows` rows; queries stay `whole`."""
+        """Return (first, stop) of blocks of about `rows` rows; with `whole`, no query is split."""
         cuts, n, found = Cuts(self._goals(rows)), sum(self.sizes), []
         qid = [roles.qid] if whole and roles.qid is not None else []
         for batch in self._batches(qid, 0, n):
@@ -242,7 +242,7 @@ class TextCopy:
         return TextCopy, (self.path,)
 
     def _move(self, contents):
-        """Copy the contents to a file with a name, and close the one without."""
+        """Copy the contents to a file with a name, and close the unnamed file."""
         start = os.path.join(tempfile.gettempdir(), "rankbook")
         for left in glob.glob(f"{glob.escape(start)}.*.blocks"):
             remove_if_dead(left)
@@ -262,7 +262,7 @@ class TextCopy:
         return self
 
     def _mapped(self):
-        """Open the contents with a position of its own, since threads and forks share the file."""
+        """Map the contents to memory, because threads and forks share the file's position."""
         file = self.file  # before the path, see `_move`
         with nullcontext(file) if self.path is None else open(self.path, "rb") as file:
             return mmap(file.fileno(), 0, access=ACCESS_READ)
@@ -524,7 +524,9 @@ def files_of(paths):
     TypeError
         If `paths` is neither a path nor a list of paths.
     FileNotFoundError
-        If no file matches a pattern. ValueError If there is no path, or a path occurs twice.
+        If no file matches a pattern.
+    ValueError
+        If there is no path, or a path occurs twice.
     """
     several = [paths] if isinstance(paths, (str, PathLike)) else paths
     if not isinstance(several, Sequence) or not all(

@@ -119,7 +119,7 @@ def read_preflib(path):
 
 
 def _header(path, lines):
-    """Return facts, names by number with their lines, and the lines after a header of #."""
+    """Read a header of lines with #: return its facts, the names by number, and the other lines."""
     facts, names = {}, {}
     numbers = {"NUMBER VOTERS": "voters", "NUMBER UNIQUE ORDERS": "orders"}
     numbers["NUMBER ALTERNATIVES"] = "alternatives"
@@ -139,7 +139,7 @@ def _header(path, lines):
 
 
 def _old_header(path, lines):
-    """Return facts, names by number with their lines, and the lines below an old header."""
+    """Read a header before 2022: return its facts, the names by number, and the other lines."""
     (i, line), rest = lines[0], lines[1:]
     n, names = _count(path, i, line, line), {}
     for i, line in rest[:n]:
@@ -171,7 +171,7 @@ def _add_name(path, names, number, i, name):
 
 
 def _same_names(path, names, item, one, other):
-    """Return the error for two alternatives of one name; one without a name has its number."""
+    """Return the error for two alternatives with one name; unnamed ones are called by number."""
     numbers = sorted((one, other), key=lambda k: bool(names[k][1]))  # the one without a name first
     lines = [names[k][0] for k in numbers]
     place = f"lines {min(lines)} and {max(lines)}"
@@ -187,14 +187,14 @@ def _same_names(path, names, item, one, other):
 
 
 def _count(path, i, line, word):
-    """Return a whole number of a line of the header."""
+    """Convert a word of a header line to a whole number, or refuse it."""
     if not word.strip().isdigit():
         raise ArgumentError(f"{path} has {line!r} in line {i}", "Write a whole number there.")
     return int(word)
 
 
 def _all_names(path, names, n):
-    """Return lines and names of the alternatives 1 to n; the name is "" if there is none."""
+    """Return the line and the name of each alternative from 1 to n; a missing name is ""."""
     beyond = [k for k in names if not 1 <= k <= n]
     if beyond:
         raise ArgumentError(
@@ -205,7 +205,7 @@ def _all_names(path, names, n):
 
 
 def _order(path, form, ending, i, line, items):
-    """Return the number of voters of a line and their order of names, with lists of tied ones."""
+    """Return the number of voters of a line, and their order as names and lists of tied names."""
     found, place = form.fullmatch(line), f"{path} has {_short(line)} in line {i}"
     if found is None:
         example = "12: 1,3,2 or 12: 1,{2,3}" if form is NEW else "12,1,3,2 or 12,1,{2,3}"

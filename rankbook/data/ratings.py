@@ -49,7 +49,7 @@ class Ratings:
 
 
 def require_keys(name: str, table: Any) -> "Index":
-    """The index of a data frame, whose names must differ."""
+    """Return the index of a data frame, whose names must differ."""
     index = index_of(table)
     if index is None or not hasattr(table, "columns"):
         raise ArgumentError(
@@ -63,7 +63,7 @@ def require_keys(name: str, table: Any) -> "Index":
 
 
 def join(column: Any, index: "Index", name: str, known: str) -> np.ndarray:
-    """Row numbers (m,) of the names in a column. The index must contain all names."""
+    """Return the row numbers (m,) of the names in a column; the index must contain all names."""
     place = index.get_indexer(column)
     if (missing := np.flatnonzero(place < 0)).size:
         names = {repr(each): None for each in column.iloc[missing].head(1000)}

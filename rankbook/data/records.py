@@ -149,9 +149,10 @@ class Records:
             return click_propensities(self.frame, **roles)
 
     def make_grouped(self, group, items=None):
-        """Return preferences in the order of the rows, and the number (m,) of the group of each.
+        """Return preferences in the order of the rows, and the index (m,) of each one's group.
 
-        Preferences that clicks of a group repeat are merged, as in a log of the group alone.
+        Repeated preferences from the clicks of one group are merged, as in a log that contains only
+        this group.
 
         Raises
         ------
@@ -435,7 +436,7 @@ def difference_of(name, known):
 
 
 def find_columns(reader, form, columns, options):
-    """Return the column, or list of columns, of each role, and the reasons; refuse missing ones."""
+    """Return the column or columns of each role, and the reasons; refuse missing columns."""
     known, roles, reasons, missing = list(reader.columns), {}, {}, []
     for role, (required, kind) in roles_of(form).items():
         column = columns.get(role)
@@ -538,7 +539,8 @@ def suggest_matches(reader):
 def find_form(reader, form, columns, forms):
     """Return the form of a table, its columns, and the reason.
 
-    A table with a column winner and none for the loser has the form "matches" between two columns.
+    A table with a column winner but no column loser has the form "matches"; two other columns
+    contain the sides.
     """
     has = lambda role: role in columns or same_name(reader.columns, role) is not None
     whole = lambda name: all(has(role) for role, (need, _) in roles_of(name).items() if need)
@@ -576,7 +578,7 @@ def find_form(reader, form, columns, forms):
 
 
 def find_sides(reader, winner, columns):
-    """Return the two columns of items that go with a column of winners, and why; else None."""
+    """Return the two columns of the items among which the winners are, and the reason; or None."""
     taken = {winner, *(c for c in columns.values() if isinstance(c, str))}
     taken |= {same_name(reader.columns, "tie")}
     rest = [column for column in reader.columns if column not in taken]
@@ -628,7 +630,7 @@ def find_order_columns(source, reader, known):
 
 
 def orders_of(source, frame):
-    """Return the items of each row of a table (r, k), left to right; empty cells end a row.
+    """Return the items of each row of a table (r, k) from left to right, up to an empty cell.
 
     Raises
     ------

@@ -27,10 +27,10 @@ from .table import (
 
 
 def _assign(cards, n, rng):
-    """Assign `cards` (0 twice, 1, ...) to n places.
+    """Assign the numbers of parts in `cards` (0 twice, 1, ...) to n rows.
 
-    Each block of neighbours gets every card. A short last block gets a 0, then different other
-    cards.
+    Each block of consecutive rows gets all cards in random order. A shorter last block gets a 0,
+    then distinct other cards.
     """
     blocks, rest = divmod(n, len(cards))
     full = rng.permuted(np.tile(cards, (blocks, 1)), axis=1).ravel()
@@ -129,7 +129,7 @@ def split(data, seed=0, parts=PARTS):
 
 
 def feature_range(block):
-    """Return whether items are sparse, their number, and sum, minimum and maximum of features."""
+    """Return the extent of a block: sparsity, number of items, and sum, minimum, maximum (d,)."""
     X, sparse = block.X, not isinstance(block.X, np.ndarray)
     ends = [X.min(axis=0), X.max(axis=0)]
     ends = [end.toarray().ravel() for end in ends] if sparse else ends

@@ -789,7 +789,7 @@ def require_ids(source, column, start=0, what="query id"):
 def row_names(source, column, start=0):
     """Return the names (n,) in a column, whose first row has number `start`.
 
-    They are integers if all are, else text; a missing name is "".
+    The names are integers if all of them are, else text; a missing name is "".
     """
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu":
         return as_names(column.name, column.to_numpy())

@@ -30,7 +30,7 @@ class VoteTable:
         Names of the pair features.
     notes : list of str
     groups : dict from str to (ndarray of shape (m,), sequence)
-        For some columns, the number of the value of each vote, and the values.
+        For some columns, the index of each vote's value, and the values.
     factor : ndarray of shape (m,), optional
         Weight of each vote by its age.
     """
@@ -42,7 +42,7 @@ class VoteTable:
     factor: np.ndarray | None = None
 
     def rows(self, chosen):
-        """Some of the votes."""
+        """Return a table of the chosen votes."""
         groups = {name: (code[chosen], values) for name, (code, values) in self.groups.items()}
         factor = None if self.factor is None else self.factor[chosen]
         return replace(self, votes=self.votes.rows(chosen), groups=groups, factor=factor)
@@ -51,7 +51,7 @@ class VoteTable:
 def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
     table, columns, unit=(), units=None, by=(), date=None, since=None, half_life=None, ties="half"
 ):
-    """Read votes.
+    """Read a table of votes, with sampling units, groups and weights by age.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
     date : str, optional
         Column of dates.
     since : str or date, optional
-        Votes before it are left out.
+        Earlier votes are left out.
     half_life : str or float, optional
-        The age in which the weight of a vote halves, such as "90d", or in days.
+        Age at which the weight of a vote is halved: a text such as "90d", or a number of days.
     ties : str
         "refuse" raises an error for ties.
 
@@ -114,7 +114,7 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
     features = ["home_advantage"] * bool(records.columns.get("home_advantage")) + features
 
     def numbered(name, role):
-        """Numbers of the texts of a column, in which 1 and "1" are the same, and the texts."""
+        """Return the code of each entry of a column and the texts; 1 and "1" have one code."""
         require_ids(records.source, frame[name], what=role)
         code, values = pd.factorize(frame[name])
         of_text, values = pd.factorize(np.array([str(value) for value in values], dtype=object))
@@ -159,7 +159,7 @@ def read_votes(  # noqa: PLR0913 -- what a table of votes may hold
 
 
 def days_of(column, said):
-    """Days since 1970 (m,) of a column of dates; `said` describes a row and its cell in an error.
+    """Convert dates to days (m,) since 1970; `said` describes a row and its cell in an error.
 
     The column may contain pandas dates, ISO 8601 text or Unix times in seconds.
     """
@@ -191,7 +191,7 @@ def days_of(column, said):
 
 
 def as_column_list(argument, value):
-    """Names of columns as a list: of one name, of a list, or of None."""
+    """Return names of columns as a list; the argument is one name, a list or None."""
     found = [value] if isinstance(value, str) else [] if value is None else value
     is_list = isinstance(found, list | tuple) and (len(found) > 0 or value is None)
     if not (is_list and all(isinstance(name, str) and name for name in found)):
@@ -202,7 +202,7 @@ def as_column_list(argument, value):
 
 
 def as_days(argument, value):
-    """Length of time in days: a number of days, a timedelta, or text such as 90d, 12h or 8w."""
+    """Convert a length of time to days: a number, a timedelta, or text such as 90d, 12h or 8w."""
     found = np.nan
     if hasattr(value, "total_seconds"):
         found = value.total_seconds() / 86400

@@ -118,8 +118,8 @@ class Shown(Savable):
     def _contained(self, values: np.ndarray, X: Any, labels: np.ndarray | None = None) -> Any:
         """Predictions (p,) or (p, k) of items X in the type chosen by :meth:`set_output`.
 
-        With pandas they have the index of X, or numbers from 0 if X is not a pandas DataFrame. The
-        columns have the names `labels`, or numbers.
+        With pandas, the predictions have the index of X, or numbers from 0 if X is not a pandas
+        DataFrame. The columns have the names `labels`, or numbers.
         """
         container = getattr(self, "_predict_output", "default")
         if container == "default":
@@ -257,7 +257,7 @@ def number_or_scale(name, value):
 
 
 def lam_for(problem, lam):
-    """Value of the parameter `lam` of an estimator: the number, or the default of the problem."""
+    """Return the number that `lam` of an estimator stands for; "scale" is the problem's default."""
     return default_lam(problem) if isinstance(lam, str) else as_positive("lam", lam)
 
 
@@ -298,7 +298,8 @@ OF_ITEMS = "X y qid sample_weight weight margin".split()
 def require_joined(given, fold_by):
     """Raise an error if arguments of `fit` come from pandas with rows in different orders.
 
-    A table of pairs has rows of its own, and so have groups of preferences, see `fold_by`.
+    Arguments with an entry for each item are compared, and separately those with an entry for each
+    pair. `fold_by` states to which of the two kinds `groups` belongs.
     """
     rows = {name: given[name] for name in OF_ITEMS if name in given}
     are_pairs = {"winner", "loser"} <= set(columns_of(given.get("y")))
@@ -311,7 +312,7 @@ def require_joined(given, fold_by):
 
 
 def note_ids(X=None, y=None, qid=None, preferences=None, **others):
-    """Warn if X has a column of query ids, and no query ids are passed."""
+    """Warn if X has a column of query ids but no query ids are passed."""
     if qid is not None or preferences is not None or isinstance(y, Target):
         return
     for name in columns_of(X):
@@ -427,7 +428,7 @@ class Ranker(PairProbabilities, Shown):
         return self._contained(finite_scores(self.function_.predict, items), X, names)
 
     def rank(self, X: Items) -> np.ndarray:
-        """Rank items X (p, d): numbers of their rows, best first.
+        """Rank items X (p, d): return their row numbers, best first.
 
         Parameters
         ----------
@@ -455,7 +456,7 @@ class Ranker(PairProbabilities, Shown):
         return self._best_first(np.asarray(self.predict(X)), X)
 
     def _part_scores(self, part):
-        """Scores of a Dask partition, which may be empty, with the index of a data frame."""
+        """Return the scores of a Dask partition (which may be empty), a Series for a frame."""
         scores = np.asarray(self.predict(part)) if part.shape[0] else np.empty(0)
         if not hasattr(part, "columns"):
             return scores
@@ -523,9 +524,9 @@ class Ranker(PairProbabilities, Shown):
         return share_met(*self._judged(X, y, qid, sample_weight, preferences))
 
     def _judged(self, X, y, qid, sample_weight, preferences):
-        """Checked y (which may be Preferences), scores, query ids and weights of items X.
+        """Return the checked target y and the scores, query ids and weights of items X.
 
-        With pair features there are two items for each preference.
+        The target may be Preferences. With pair features there are two items for each preference.
         """
         beside = dict(qid=qid, sample_weight=sample_weight)
         if preferences is not None:
@@ -552,7 +553,7 @@ class Ranker(PairProbabilities, Shown):
         return tags
 
     def _kernel(self, gamma):
-        """The kernel of the estimator's parameters, with one gamma."""
+        """Return the kernel that the parameters of the estimator specify, with one gamma."""
         return Kernel(self.kernel, gamma, self.degree, self.coef0)
 
     def _keep_blocks(self, found, facts):
@@ -595,9 +596,9 @@ class Ranker(PairProbabilities, Shown):
 
 
 def share_met(y, scores, qid=None, sample_weight=None):
-    """The share of the preferences of y (n,) that scores (n,) order correctly.
+    """Return the share of the preferences of y (n,) that scores (n,) order correctly.
 
-    Errors name y and X.
+    Error messages name the arguments y and X.
     """
     y = y if isinstance(y, Target) else as_vector("y", y)
     refuse_lengths(scores, y)

@@ -70,7 +70,7 @@ METHODS = ("sigmoid", "isotonic")
 
 
 def sigmoid_link(difference, weight, count):
-    """The sigmoid of maximum likelihood for differences (m,), the better minus the worse item.
+    """Fit a sigmoid to score differences (m,), better minus worse item, by maximum likelihood.
 
     The weights (m,) have mean 1 and represent `count` preferences.
     """
@@ -85,7 +85,7 @@ def sigmoid_link(difference, weight, count):
 
 
 def sigmoid_of_all(prefs, score, count):
-    """The sigmoid of maximum likelihood for all preferences of a graph of scores.
+    """Fit a sigmoid to all preferences of a graph of scores by maximum likelihood.
 
     O(n) time for each of about 20 slopes; see :mod:`rankbook.preferences.logistic_sums`.
     """
@@ -102,7 +102,7 @@ def sigmoid_of_all(prefs, score, count):
 
 
 def sigmoid_at_root(slope_of, scale):
-    """The sigmoid whose slope, times the scale, is the root of a decreasing function."""
+    """Return the sigmoid whose slope, times `scale`, is the root of a decreasing function."""
     from scipy.optimize import brentq
 
     if slope_of(0.0) <= 0:
@@ -115,7 +115,7 @@ def sigmoid_at_root(slope_of, scale):
 
 
 def isotonic_link(difference, weight, count):
-    """The increasing link with the smallest squared error for differences (m,)."""
+    """Fit the increasing link with the smallest squared error to score differences (m,)."""
     from sklearn.isotonic import IsotonicRegression
 
     least, both = 1 / (count + 2), np.r_[difference, -difference]

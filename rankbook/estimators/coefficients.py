@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/estimators/coefficients.ipynb #co06
 def of_features(model):
-    """The estimator of a fitted model, and names, factors (d,) and unit of its coefficients.
+    """Return the estimator of a model, and names, factors (d,) and unit of its coefficients.
 
-    The coefficients of the estimator times the factors have the unit of the raw features, which is
-    "own", unless a pipeline has other steps than a StandardScaler. The names may be None.
+    The coefficients of the estimator, multiplied by the factors, refer to the raw features. The
+    unit is then "own"; it is "transformed" if a pipeline has steps other than a StandardScaler. The
+    names may be None.
     """
     model = getattr(model, "best_estimator_", model)
     if isinstance(model, ScaledModel):
@@ -62,7 +63,7 @@ def of_features(model):
 
 
 def references(encoding, asked=()):
-    """Features (k,) of each encoded column with two categories or more, and its reference.
+    """Return the features (k,) and the reference of each encoded column with several categories.
 
     `encoding` is an Encoding or None. `asked` are feature names, such as "sex=m"; other columns
     refer to their first category.
@@ -70,7 +71,8 @@ def references(encoding, asked=()):
     Returns
     -------
     list of tuple
-        The indices of the features of a column, an int array, and the index of its reference.
+        For each column, the indices of its features as an int array, and the index of the
+        reference.
     """
     found, names = [], () if encoding is None else encoding.names
     asked = [asked] if isinstance(asked, str) else asked
@@ -103,7 +105,7 @@ def references(encoding, asked=()):
 
 
 def contrasts(groups, w, factor):
-    """Weights (k,) minus their references, which are left out, and what changes no score.
+    """Subtract the reference from the weights of each column, and leave the reference out.
 
     Parameters
     ----------
@@ -180,9 +182,9 @@ def require_units(target, robust, cluster):
 
 
 def contributions(problem, f, sums, cluster):
-    """Contributions (k, d) of k independent units to the slope of the log-likelihood.
+    """Compute the contributions (k, d) of k independent units to the slope of the log-likelihood.
 
-    O(n d) for scores f (n,), and the loss sums there; O(m d) for m pairs.
+    `sums` are the loss sums at the scores f (n,). O(n d), or O(m d) for m pairs.
     """
     target, X, loss = problem.prefs, problem.X, problem.summed
     if target.unit == "order":
@@ -220,7 +222,7 @@ SINGULAR, PART = 1e-9, 1e-3  # eigenvalue of dependent columns, and part of a co
 
 
 def undetermined(H):
-    """Features (k,) whose coefficients a Hessian (d, d) of the loss leaves open.
+    """Return the features (k,) whose coefficients a Hessian (d, d) of the loss does not determine.
 
     Their columns are constant or linear combinations of each other. O(d^3).
     """
@@ -254,7 +256,7 @@ def one_hot_groups(X, features):
 
 
 def warn_of_open(X, features, names):
-    """Warn of features (k,), ascending indices, whose coefficients the data leave open."""
+    """Warn about features (k,), ascending, whose coefficients the data do not determine."""
     quoted = lambda some: ", ".join(repr(names[j]) for j in some[:5]) + ", ..." * (len(some) > 5)
     groups = [] if X is None else one_hot_groups(X, features)
     if groups:
@@ -274,13 +276,13 @@ def warn_of_open(X, features, names):
 
 
 def errors_of(solution, robust, cluster, names, kept, constant):  # noqa: PLR0913
-    """Standard errors, the number of units, shifts, and undetermined coefficients.
+    """Return standard errors, the number of units, shifts, and undetermined coefficients.
 
     Errors and shifts (k,) belong to the coefficients that are kept; `kept` and `constant` as from
     :func:`contrasts`, and `names` (d,). The last result contains the indices among them that
-    :func:`undetermined` returns. An error is NaN where rounding hides it. The number is None
-    without a sandwich. The shifts are those of the coefficients by the penalty, to first order.
-    O(n d^2 + d^3).
+    :func:`undetermined` returns. An error is NaN where rounding hides it. The number of units is
+    None unless the sandwich estimate is used. A shift is the amount by which the penalty moves a
+    coefficient, to first order. O(n d^2 + d^3).
     """
     problem, w, lam = solution.problem, solution.weights, solution.lam
     d = w.size
@@ -320,10 +322,10 @@ def errors_of(solution, robust, cluster, names, kept, constant):  # noqa: PLR091
 
 
 def warn_of_penalty(w, error, shift, spread, names):
-    """The largest shift in standard errors, after a warning if the penalty decides a coefficient.
+    """Return the largest shift in standard errors; warn if the penalty decides a coefficient.
 
-    All arrays have shape (k,): coefficients, their errors and shifts in the unit of the fit, and
-    the standard deviations of the features in it.
+    All arrays have shape (k,): coefficients, their errors and shifts, and the standard deviations
+    of the features, in the unit of the fit.
     """
     largest = float(np.nanmax(np.abs(shift) / error, initial=0.0))
     # without an event in a group, slope and curvature of the loss fall alike: a step by the penalty

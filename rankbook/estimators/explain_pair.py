@@ -121,7 +121,7 @@ class PairExplanation:
 # %% ../../nbs/estimators/explain_pair.ipynb #ep06
 @dataclass(frozen=True)
 class Asked:
-    """A function with its certificate and solution, and two items (d,) in its features."""
+    """A function with its certificate and solution, and two items (d,) as its inputs."""
 
     function: LinearFunction | KernelFunction | NystroemFunction
     certificate: Any
@@ -150,7 +150,7 @@ class Asked:
         return self.names or tuple(f"x{j}" for j in range(self.items[0].size))
 
     def require(self, by):
-        """Raise an error for several scores of an item, other features, or a wrong `by`."""
+        """Raise an error if items have several scores or other features, or `by` is wrong."""
         f, d = self.function, self.items[0].size
         values = f.coef if isinstance(f, KernelFunction) else f.weights
         if values.ndim > 1:
@@ -174,7 +174,7 @@ class Asked:
             )
 
     def coefficient_differences(self, a=None, b=None):
-        """Difference (c,) of the two items for each coefficient, and sizes of the errors."""
+        """Return the factor (c,) of each coefficient in f(a) - f(b), and error sizes (c,)."""
         f = self.function
         a, b = self.items if a is None else (a, b)
         if isinstance(f, LinearFunction):
@@ -269,7 +269,10 @@ class Asked:
         return tuple(names), terms
 
     def ball(self):
-        """The radius of the ball with the optimum, the distance of the items, and its subject."""
+        """Return the radius of a ball that contains the optimum, the items' distance, and a text.
+
+        The text names the problem of the optimum, or the reason why no ball is known.
+        """
         if self.certificate is None:
             return np.inf, np.nan, self.about
         radius, f, (a, b) = float(self.certificate.radius), self.function, self.items
@@ -289,7 +292,7 @@ class Asked:
 
 
 def take_apart(model, a, b):
-    """The arguments of :func:`explain_pair` as :class:`Asked`."""
+    """Convert the arguments of :func:`explain_pair` to an :class:`Asked`."""
     model = getattr(model, "best_estimator_", model)  # for a search
     if isinstance(model, Pipeline):
         before, names = model[:-1], None
@@ -378,7 +381,7 @@ def is_training_item(item):
 
 
 def through(steps, name, item):
-    """An item after steps of a pipeline or a scale; names and numbers of items do not change."""
+    """Transform an item by pipeline steps or a scale; a name or number is returned unchanged."""
     if is_training_item(item):
         return item
     first = steps[0] if isinstance(steps, Pipeline) else None

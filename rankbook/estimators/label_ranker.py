@@ -71,7 +71,7 @@ METHODS = {"rankrls": LabelRankRLSProblem, "ranksvm": LabelRankSVMProblem}
 
 
 def names_of(argument, names):
-    """Names of labels or features as an array; None if one is not text, or there are none."""
+    """Return names of labels or features as an array; None if a name is not text or none exists."""
     names = list(() if names is None else names)
     if not (names and all(isinstance(name, str) for name in names)):
         return None
@@ -81,7 +81,7 @@ def names_of(argument, names):
 
 
 def keys_in(argument, names):
-    """Names (k,) of any type, which must differ; None if there are none, or only 0 to k - 1."""
+    """Return distinct names (k,) of any type; None if there are none, or if they are 0 to k - 1."""
     found = list(() if names is None else names)
     if found == list(range(len(found))):
         return None
@@ -91,7 +91,7 @@ def keys_in(argument, names):
 
 
 def first_names(names, kind):
-    """At most three of the names, for a message: "columns 'a', 'b'"."""
+    """Format at most three of the names for a message: "columns 'a', 'b'"."""
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"{kind}{'s' * (len(names) > 1)} {', '.join(map(repr, names[:3]))}{more}"
 
@@ -181,7 +181,7 @@ def label_features(kernel, labels):
 
 
 def label_values(kernel, labels, known):
-    """The kernel (q, k) between features of labels (q, p) and (k, p), dense or sparse."""
+    """Compute the kernel (q, k) of labels with features (q, p) and (k, p), dense or sparse."""
     if isinstance(labels, np.ndarray) and isinstance(known, np.ndarray):
         return kernel.cross(labels, known)
     require_columns("labels", labels, known.shape[1])
@@ -191,7 +191,7 @@ def label_values(kernel, labels, known):
 
 # %% ../../nbs/estimators/label_ranker.ipynb #e004b
 def label_orders(F, random_state=None):
-    """Column numbers of each row of F (p, k), largest entry first. O(p k log k).
+    """Return the column indices of each row of F (p, k), largest entry first. O(p k log k).
 
     Neighbours in this order tie if they differ by at most TIE_TOL times the row's largest absolute
     value. Tied columns keep their order, or get a random order if `random_state` is given.
@@ -211,7 +211,7 @@ BLOCK = 1 << 22  # scores of recommendations that are computed at a time
 
 
 def keys_of(argument, rows, count):
-    """The index (count,) of a data frame, whose names must differ, or row numbers."""
+    """Return the index (count,) of a data frame, whose names must differ, or row numbers."""
     index = index_of(rows)
     if index is None:
         return np.arange(count)
@@ -266,9 +266,10 @@ def excluded_pairs(exclude, users, items):
 
 
 def top_labels(F, k, out):
-    """Column numbers (p, min(k, q)) of the best entries of F (p, q), excluded ones `out` last.
+    """Return the columns (p, min(k, q)) of the best entries of F (p, q), excluded ones last.
 
-    O(p q), or O(p q log q) for rows with ties at the last place.
+    `out` flags the excluded entries. O(p q), or O(p q log q) for rows in which entries tie for the
+    k-th place.
     """
     q = F.shape[1]
     k = min(k, q)
@@ -485,11 +486,11 @@ class LabelRanker(Ranker):
         return self._keep_fit(found | about | chosen | dict(n_labels_=y.shape[1]))
 
     def _answer(self, problem):
-        """The solution, and attributes on the choice of lambda."""
+        """Return the solution, and a dict of fitted attributes about the choice of lambda."""
         return solve(problem, self.lam, self.solver), {}
 
     def _read_labels(self, labels, k, names, keys):
-        """The label kernel as argument of a problem, and attributes of the labels named by y."""
+        """Return the label kernel for the problem, and a dict of attributes of the labels."""
         kernel = kernel_of_labels(self.label_kernel)
         if kernel is None:
             if labels is not None:

@@ -483,7 +483,7 @@ class Leaderboard(Savable):
         return VoteTable(found)
 
     def _used(self, compared):
-        """Refuse votes on fewer than two items; report items without a vote."""
+        """Refuse votes on fewer than two items; warn about items without a vote."""
         if (compared > 0).sum() < 2:
             raise ArgumentError(
                 f"votes compare {count_of((compared > 0).sum(), 'item')}",
@@ -594,7 +594,7 @@ class Leaderboard(Savable):
         self._tabulate()
 
     def _places(self, argument, names):
-        """Numbers (q,) of items."""
+        """Return the positions (q,) of named items in `items_`."""
         known, found = {name: i for i, name in enumerate(self.items_)}, []
         for name in map(str, names):
             if name not in known:
@@ -603,14 +603,14 @@ class Leaderboard(Savable):
         return np.array(found, dtype=np.intp)
 
     def _draws(self):
-        """Draws (q, R) of the errors of the scores, independent of the order of the items."""
+        """Draw errors (q, R) of the scores, which do not depend on the order of the items."""
         order = np.argsort(np.array(self.items_, dtype=object)[self.chosen_])
         given = self.settings_
         found = self.errors_.draws(order, given["n_draws"], given["random_state"])
         return found[np.argsort(order)]
 
     def _unit(self):
-        """Factor and offset from logits to the scale of the tables."""
+        """Return the factor and the offset that convert logits to the scale of the tables."""
         scale, anchor = self.settings_["scale"], self.settings_["anchor"]
         factor, offset = (ELO, 1000.0) if scale == "elo" else (1.0, 0.0)
         if anchor is not None:
@@ -619,7 +619,7 @@ class Leaderboard(Savable):
         return factor, offset
 
     def _bound(self, is_all):
-        """Compute half the widths (q + k,) of intervals in logits, and the ends (2, q) of ranks."""
+        """Compute half-widths (q + k,) of intervals in logits; if `is_all`, also rank intervals."""
         q, deviation = self.chosen_.size, self.errors_.deviations()
         self.reach_ = self.errors_.law.ppf((1 + self.level) / 2) * deviation
         draws = self._draws() if is_all or (self.simultaneous and q) else None

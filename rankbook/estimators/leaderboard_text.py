@@ -53,7 +53,7 @@ def numbers(board, signed=False):
 
 
 def remarks(board, features=True):
-    """Remarks on the intervals, and perhaps on pair features and lambda; and the notes."""
+    """Return remarks on intervals, and the notes; with `features` also pair features and lambda."""
     said, number, pairs = [], numbers(board, signed=True), board.pair_table_
     if board.errors_ is not None:
         given = board.settings_
@@ -67,7 +67,7 @@ def remarks(board, features=True):
 
 
 def changes(board):
-    """Header and rows of the ranks of items by value, or [] without values."""
+    """Return the header and rows of the table of ranks by value, or [] without values."""
     if not hasattr(board, "changes_"):
         return []
     table = board.changes_

@@ -38,7 +38,7 @@ def affine(step, d):
 
 
 def linear_part(model):
-    """Names of raw features (or None), and weights, factors and shifts (d,) of a linear model.
+    """Return names (or None), weights, factors and shifts (d,) of a linear model's raw features.
 
     The score is the sum of weight * (factor * feature + shift).
     """
@@ -82,9 +82,9 @@ def plain(name, names, weights, factor, shift):
 
 
 def normalised(weights, factor, shift):
-    """Weights (d,), and average and deviation (d,) of features x, for (x - average) / deviation.
+    """Convert a scaling to the form (x - average) / deviation: weights, averages and deviations.
 
-    A feature with factor 0 is constant; it gets the weight 0.
+    All arrays have shape (d,). A feature with factor 0 is constant and gets the weight 0.
     """
     sign, size = np.sign(factor), np.where(factor == 0, 1.0, np.abs(factor))
     return weights * sign, -shift * sign / size, 1 / size

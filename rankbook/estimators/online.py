@@ -49,7 +49,10 @@ from .training import read, read_items, read_labels
 
 # %% ../../nbs/estimators/online.ipynb #c005
 def replaced_rows(rows, places, new, size):
-    """Rows (size, d), zeros if they are None, with new ones (len(places), d) at some places."""
+    """Replace the rows at the indices `places` of a matrix (size, d) by new ones.
+
+    The result may be the given matrix. If `rows` is None, all other rows are 0.
+    """
     if rows is None and isinstance(new, np.ndarray):
         rows = np.zeros((size, new.shape[1]))
     if isinstance(rows, np.ndarray):
@@ -166,7 +169,7 @@ class OnlineEstimator(Shown):
         return self
 
     def _start(self, shape):
-        """A new stream: a learner, its monitor, and the fraction of a step that is due."""
+        """Create the state of a stream: a learner, its monitor, and the fraction of a step due."""
         average = "suffix" if self.average is True else self.average
         seed = int(np.random.RandomState(as_seed(self.random_state)).randint(2**31 - 1))
         options = dict(step=self.step, average=average, seed=seed, offset=self.offset)
@@ -185,9 +188,9 @@ class OnlineEstimator(Shown):
         return stream
 
     def _after_batch(self, stream, X, sampler, weight):
-        """The stream after steps on constraints of items X, in proportion to their total weight.
+        """Return the stream after steps on constraints of items X, in proportion to their weight.
 
-        The given stream is left as it is.
+        The given stream does not change.
         """
         learner, monitor, due = stream
         due += as_positive("draws", self.draws) * weight
@@ -204,7 +207,7 @@ class OnlineEstimator(Shown):
         return learner, monitor, due - count
 
     def _after_all(self, stream, X, sampler):
-        """The stream after it has converged, or after `max_updates` steps, with a warning."""
+        """Run a stream until it has converged; warn if it has not after `max_updates` steps."""
         learner, monitor, _ = stream
         limit = as_count("max_updates", self.max_updates)
         while learner.updates < limit and not monitor.converged:
@@ -402,9 +405,9 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
         return self._best_first(np.asarray(self.predict(X)), X)
 
     def _learn(self, *given, partial=False):
-        """Learn from scores or preferences, from scratch or in continuation.
+        """Learn from scores or preferences, in a new stream or, if `partial`, in the present one.
 
-        Of preferences that are counted no list is made.
+        Preferences that can be counted are not listed.
         """
         stream = self._stream_so_far() if partial else None
         data = read(self, *given, partial=partial, reset=stream is None)
@@ -441,7 +444,7 @@ class OnlineRankSVM(PairProbabilities, OnlineEstimator):
 
 # %% ../../nbs/estimators/online.ipynb #9c92ff79
 def as_classes(classes, known):
-    """The classes in sorted order: given, or those of the first call, which are else None."""
+    """Return the sorted classes: the given ones, or if None those known from the first call."""
     if classes is None:
         if known is None:
             raise ArgumentError(
@@ -462,7 +465,7 @@ def as_classes(classes, known):
 
 
 def class_indices(y, classes):
-    """The number of the class of each example; any other label is an error."""
+    """Return the index of each example's class; a label that is not a class is an error."""
     try:
         number = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     except TypeError as error:
@@ -571,7 +574,7 @@ class OnlineSVC(ClassifierMixin, OnlineEstimator):
         return self._contained(self.classes_[number], X)
 
     def _learn_labels(self, X, y, classes, sample_weight, margin, partial=False):
-        """Learn from examples with labels, from scratch or in continuation."""
+        """Learn from examples with labels, in a new stream or, if `partial`, in the present one."""
         if isinstance(y, np.ndarray) and y.dtype.names is not None:
             fields = ", ".join(map(repr, y.dtype.names))
             raise ArgumentError(f"y has the fields {fields}", "labels of shape (n,)")

@@ -74,7 +74,7 @@ def pair_deviations(moved, group, deviation_of):
 
 # %% ../../nbs/estimators/order_intervals.ipynb #oi13
 def problem_target(problem):
-    """The preferences or orders of a problem. For RankRLS they follow from the scores."""
+    """Return the preferences or orders of a problem; those of RankRLS follow from the scores."""
     if isinstance(problem, RankSVMProblem):
         return problem.prefs
     if isinstance(problem.target, MarginTarget):
@@ -113,19 +113,19 @@ def first_compared(target, loss):
 
 
 def measured(f, compared, origin):
-    """Scores f (n,) minus those of the first compared items, exactly 0 for equal items."""
+    """Subtract from each score f (n,) the score of its origin; 0 for items without comparison."""
     return compared * (f - f[origin])
 
 
 def measured_rows(X, unit, compared, origin):
-    """The differences of items (n, d) from their first compared items, in units of features."""
+    """Subtract from each item (n, d) its origin, in units of the features; see `measured`."""
     rows = np.asarray(dense(X), dtype=np.float64) * unit
     return np.column_stack([measured(f, compared, origin) for f in rows.T])
 
 
 @on_one_blas_thread
 def block_rows(block, loss, unit):
-    """The triangular factor of the compared differences of one block, in some units of features."""
+    """Compute the triangular QR factor of the compared differences of a block, in feature units."""
     prefs = block.preferences()
     if not len(prefs):
         return np.empty((0, block.X.shape[1]))
@@ -139,7 +139,7 @@ def stacked_rows(first, second):
 
 
 def spanned_part(problem, g):
-    """The part of a direction g (d,) that compared differences span, in units of the features."""
+    """Project a direction g (d,) onto the span of the compared differences, in feature units."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 
     unit, (n, d) = problem.feature_units, problem.X.shape
@@ -220,14 +220,14 @@ class ScoreDraws:
 
     @classmethod
     def of(cls, predicted, group, moved, width, deviation_of):
-        """Create it from draws minus the estimates, `moved`; see :func:`pair_deviations`."""
+        """Create the object from `moved`, draws minus estimates; see :func:`pair_deviations`."""
         alone = (np.bincount(group)[group] == 1) & (group.size > 1)
         width = np.where((width > 0) & ~alone, width, np.inf)
         deviation = pair_deviations(moved, group, deviation_of)
         return cls(predicted, within_groups(predicted, group), group, moved, width, deviation)
 
     def intervals(self, level, simultaneous):
-        """Scores, their intervals, ranks, their intervals, decisions and groups, as arrays."""
+        """Return scores and ranks with their intervals, decisions and groups, as arrays."""
         score, quantile = self.score, norm.ppf((1 + level) / 2)
         sure = stepped_down(score, self.moved, self.deviation, level, simultaneous)
         decided, of_scores = sure, quantile
@@ -401,7 +401,7 @@ class Units:
             raise ArgumentError(f"unit is {self.name!r}, and there is only one", "at least two")
 
     def _chosen(self, unit, first, *others):
-        """The name of the unit, by default the first one."""
+        """Return the name of the unit after a check; the default is the first accepted name."""
         if unit is None or isinstance(unit, str):
             return as_choice("unit", first if unit is None else unit, (first, *others))
         raise ArgumentError(
@@ -433,9 +433,9 @@ class Units:
         self.target = Preferences(k, l, prefs.n_items, margin=margin)
 
     def drawn(self, seed, number):
-        """Draw as many units as there are, with replacement, and return the counts (count,).
+        """Draw as many units as there are, with replacement; return how often each is drawn.
 
-        Draws without any comparison are repeated.
+        A draw without any comparison is repeated.
         """
         rng = np.random.default_rng([seed, number])
         while True:
@@ -447,12 +447,12 @@ class Units:
                 return counts
 
     def weights(self, counts):
-        """The weights of the distinct pairs of a list, given the number of draws of each unit."""
+        """Return the weights of the distinct pairs, given how often each unit is drawn."""
         times = counts / self.size if self.name == "vote" else counts
         return np.bincount(self.pair, self.weight * times[self.number])
 
     def weighted(self, counts):
-        """The target, given the number of draws of each unit, or None without comparisons."""
+        """Return the target, given how often each unit is drawn; None without comparisons."""
         if self.is_list:
             margin = self.target.margin
             return self.target.reweighted(
@@ -486,7 +486,7 @@ def are_quick(problem, units):
 
 
 def newton_fits(problem, lam, prefs, weights):
-    """Weights (r, d) of linear functions for several weights (r, m) of preferences.
+    """Fit linear functions (r, d) to r vectors of preference weights (r, m).
 
     Newton's method with halved steps, for all refits at once. O(r (m d + n^2 d + n d^2 + d^3)) for
     each step.
@@ -549,7 +549,7 @@ def replace_target(problem, target):
 
 
 def refits(problem, lam, X, units, seed, numbers):
-    """Scores (p, r) of items X (p, d) after refits to the draws with the given numbers (r,)."""
+    """Return the scores (p, r) of items X (p, d) after refits to the draws `numbers` (r,)."""
     if are_quick(problem, units):
         step, parts = max(1, ROOM // (problem.n_items**2 + 4 * len(units.target))), []
         for i in range(0, len(numbers), step):
@@ -609,10 +609,10 @@ MOST_PRIOR = 1e3  # matched lambda if scores do not differ, as a multiple of the
 
 
 def matched_prior(known, weights, curvature):
-    """The lambda that matches weights by equation (4), and its upper limit.
+    """Return the lambda that matches weights by equation (4), and its upper limit.
 
     `known` is the number of weights that the data determine, and `curvature` the largest eigenvalue
-    of their Hessian.
+    of the Hessian with respect to the weights.
     """
     most, square, used = (
         MOST_PRIOR * max(0.0, curvature),
@@ -623,7 +623,10 @@ def matched_prior(known, weights, curvature):
 
 
 def tie_factor(problem, f):
-    """The factor phi of the variance of votes with ties, for scores f (n,); 1 without ties."""
+    """Return the factor phi by which ties reduce the variance of votes, at scores f (n,).
+
+    The factor is 1 without ties.
+    """
     prefs = problem.prefs
     if problem.loss.name != "logistic" or prefs.is_counted:
         return 1.0
@@ -776,7 +779,7 @@ def training_solution(model):
 
 
 def training_names(problem, items, n_pairs):
-    """Names of the training items, if they have names and are equal to these items; else None."""
+    """Return the names of the training items if these are the given items; None without names."""
     names, rows = getattr(problem_target(problem), "items", None), np.arange(items.shape[0])
     if n_pairs:  # each compared item is there once or several times
         rows, names = problem.extended_from
@@ -1026,10 +1029,10 @@ def secant_step(excess, last_step, last_excess):
 
 
 def matched_fits(model, X, y, tol, pairs):
-    """Fit a model until its lambda matches, and return this lambda and its upper limit.
+    """Refit a model until its lambda matches; return this lambda and its upper limit.
 
-    Secant steps in the logarithms of lambda and, with `pairs`, of the `pair_lam`. As long as lambda
-    only grows, the steps double.
+    The search takes secant steps in the logarithm of lambda and, with `pairs`, in that of
+    `pair_lam`. As long as lambda only grows, the steps double.
     """
     step = last = np.zeros(1 + pairs)
     low, high = -np.inf, np.inf

@@ -28,7 +28,7 @@ ENTRIES = 1 << 15  # numbers handled together, which stay in the processor's cac
 
 
 def largest(moved, i, factor):
-    """The largest |moved[i] - moved[j]| factor[j] over all j, for each draw (R,)."""
+    """Return the largest |moved[i] - moved[j]| factor[j] over all j, for each draw (R,)."""
     if 2 * np.count_nonzero(factor) < factor.size:
         some = np.append(np.flatnonzero(factor), i)
         moved, i, factor = moved[some], -1, factor[some]

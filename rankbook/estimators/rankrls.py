@@ -68,7 +68,7 @@ SAMPLE = 20  # items of a sample for each item of a basis that is chosen among t
 
 
 def sampled_rows(block, share, seed):
-    """Items of one block, about a share of them, at random, in a list; at least one."""
+    """Draw about a share of the items of one block, but at least one; return them in a list."""
     n = block.X.shape[0]
     rng = np.random.default_rng([seed, block.first, n])
     rows = np.sort(rng.choice(n, max(1, int(np.ceil(share * n))), replace=False))
@@ -76,7 +76,7 @@ def sampled_rows(block, share, seed):
 
 
 def block_statistics(block, empty, query_weight=None):
-    """The statistics of one block, and the facts about it."""
+    """Return the statistics of one block, and its facts; see :func:`facts_of`."""
     facts = facts_of(block)
     X = block.X if empty.basis is None else dense(block.X)
     if block.worse_weight is not None or block.is_survival:
@@ -91,7 +91,7 @@ def block_statistics(block, empty, query_weight=None):
 
 
 def merge_facts(first, second):
-    """Statistics and facts of the queries of both."""
+    """Merge the statistics and facts of two sets of queries."""
     (one, here), (other, there) = first, second
     require_same([here[0], *there])
     try:
@@ -113,7 +113,7 @@ class RankRLSBase(Ranker):
         return tags
 
     def _read(self, X, *given, **options):
-        """The training data; preferences replace the graph, and have no basis of their own."""
+        """Read the training data; preferences exclude a graph and a basis given as items."""
         data = read(self, X, *given, **options)
         if data.is_scored:
             return data
@@ -134,7 +134,7 @@ class RankRLSBase(Ranker):
         return RankRLSProblem(data.items, *target, self._kernel(gamma), **options)
 
     def _basis_indices(self, X, gamma):
-        """The indices of the basis, drawn if it is a number; None for all items."""
+        """Return the indices of the basis items, drawn if `basis` is a number; None for all."""
         basis = self.basis
         if basis is None or np.ndim(basis) > 0:
             return basis
@@ -157,7 +157,7 @@ class RankRLSBase(Ranker):
         return announce_time(seconds, f"a basis of {r:,} items", "use a smaller basis")
 
     def _block_basis(self, blocks, gamma):
-        """The basis (r, d), as given or drawn from a sample of all blocks; or None."""
+        """Return the basis (r, d), as given or drawn from a sample of all blocks; or None."""
         basis = self.basis
         if basis is None or np.ndim(basis) == 2:
             return basis
@@ -400,7 +400,10 @@ class RankRLS(RankRLSBase):
         return self._fit_statistics(self._add(grown, data), more_may_come=True)
 
     def _can_stream(self):
-        """Whether it can learn from blocks: with a basis, or if linear, and not with L1."""
+        """Return whether the estimator can learn from blocks.
+
+        Blocks require a basis or the linear kernel, and the L2 penalty.
+        """
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
         return (self.basis is not None or linear) and self.penalty != "l1"
 
@@ -472,7 +475,7 @@ class RankRLS(RankRLSBase):
         return solve(problem, lam_for(problem, self.lam))
 
     def _start_statistics(self, X):
-        """Empty statistics for a first block of items X.
+        """Create empty statistics, to which the first block of items X can be added.
 
         A basis given as a number is chosen among these items.
         """
@@ -736,7 +739,7 @@ class RankRLSCV(RankRLSBase):
             return self._keep_fit(found) if blocks is None else self._keep_blocks(found, path.facts)
 
     def _check_grid(self):
-        """Lambdas, gammas, and the metric as a name or function with whether greater is better."""
+        """Return the lambdas, the gammas, the metric, and whether greater values are better."""
         lams = np.logspace(-4, 6, 30) if self.lams is None else np.array(as_grid("lams", self.lams))
         gammas = [None] if self.gamma is None else as_grid("gamma", self.gamma)
         if not (self.graph is None or isinstance(self.graph, str) and self.graph == "identity"):
@@ -762,7 +765,7 @@ class RankRLSCV(RankRLSBase):
         )
 
     def _search_blocks(self, blocks, lams):
-        """`follow` and `judge` for blocks, and 0."""
+        """Return functions that solve and evaluate a gamma on blocks, and 0 (none is dropped)."""
         first = None if self.gamma is None else float(np.ravel(self.gamma)[0])
         basis = self._block_basis(blocks, first)  # the same items for every gamma
 
@@ -778,7 +781,7 @@ class RankRLSCV(RankRLSBase):
         return follow, judge, 0
 
     def _search_scored(self, data, metric, lams):
-        """`follow` and `judge` for scores, and 0."""
+        """Return functions that solve and evaluate a gamma on scores, and 0 (none is dropped)."""
         X, y, query = data.items, data.target, query_numbers(data.queries, len(data.target))
         Y, by_item = y[:, None] if y.ndim == 1 else y, self.graph is not None or query.max() == 0
         groups = validation_groups(self.cv, X, Y, query, by_item, self.random_state)
@@ -792,7 +795,7 @@ class RankRLSCV(RankRLSBase):
         return follow, judge, 0
 
     def _search_preferred(self, data, groups, lams):
-        """`follow` and `judge` for preferences, and how many of these are not judged."""
+        """Return functions that solve and evaluate a gamma, and a count of dropped preferences."""
         X, prefs = data.items, data.target
         parts, n_dropped = preference_groups(
             self.cv, X, prefs, self.fold_by, groups, self.random_state
@@ -809,5 +812,5 @@ class RankRLSCV(RankRLSBase):
 
 # %% ../../nbs/estimators/rankrls.ipynb #rankrls-cv-c014
 def _values(judge, gamma):
-    """The metric (l,) without the path, which other processes need not send."""
+    """Return the metric (l,) of a gamma without the path, which is not sent between processes."""
     return judge(gamma)[0]

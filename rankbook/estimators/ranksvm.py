@@ -86,9 +86,9 @@ from .training import open_blocks, read, refuse_blocks
 
 # %% ../../nbs/estimators/ranksvm.ipynb #sge1
 def feature_signs(model, X):
-    """Signs (d,) of the weights of an estimator, from an array or by the names of its features.
+    """Return the sign constraints (d,) of an estimator, given as an array or by feature name.
 
-    For other kernels than the linear one they stay as they are, and the problem refuses them.
+    For kernels other than the linear one, the signs stay unchanged, and the problem refuses them.
     """
     if model.kernel != "linear":
         return model.signs
@@ -481,10 +481,11 @@ MAX_RANK_SHARE = 0.4  # of the items: with more an interior point gains nothing 
 
 
 def worth_projecting(exact, solver, lam=None):
-    """Whether to project a ranking SVM on some of its items, as a function of their number.
+    """Return a function that decides whether to project a ranking SVM on a number of its items.
 
-    True if all attempts up to this number are predicted to take less time than the exact problem,
-    if this solver has no prediction for the exact problem, or if that does not fit in memory.
+    The function returns True if all attempts up to this number are predicted to take less time than
+    the exact problem, if the solver has no prediction for the exact problem, or if the exact
+    problem does not fit in memory.
     """
     solver = with_options(solver, {})[0]
     found = [p for p in compare_solvers(exact, lam) if solver in ("auto", p.solver)]
@@ -533,9 +534,9 @@ class FoldCurve(NamedTuple):
 
 
 def fold_curve(X, fold, model, metric, k, lam_min_ratio):
-    """The exact curve of one fold.
+    """Compute the exact validation curve of one fold.
 
-    It is over lam divided by the total weight of its training preferences.
+    The curve is a function of lam divided by the total weight of the fold's training preferences.
 
     Parameters
     ----------
@@ -839,7 +840,7 @@ class RankSVMCV(Ranker):
         return folds
 
     def _search(self, models, X, prefs, folds, ratio):
-        """Curves of some models over the folds, and the fit of the best model to all data."""
+        """Compute the curves of some models over the folds, and fit the best model to all data."""
         options, k = (self.metric, self.k, ratio), len(folds)
         jobs = [(X, fold, model, *options) for model in models for fold in folds]
         found = run_parallel(fold_curve, jobs, self.n_jobs, self.progress)

@@ -51,7 +51,7 @@ LABELS = "labels of shape (n,) with two classes and a mark"
 
 
 def label_numbers(y):
-    """Labels as floats (n,), one dimension."""
+    """Convert labels to a vector of floats (n,)."""
     y = column_or_1d(as_array("y", y), warn=True)
     try:
         return as_numbers("y", y)
@@ -159,7 +159,7 @@ class RayleighBase(Ranker):
         return tags
 
     def _read_labelled(self, X, y):
-        """Items (n, d), labels 1, 0 and NaN (n,), and the two classes, checked."""
+        """Check items and labels; return items (n, d), labels 1, 0 or NaN (n,), and classes."""
         X = read_items(self, X, least=2)
         return (X, *read_classes(read_labels(y, X, LABELS), self.unlabelled))
 
@@ -349,7 +349,7 @@ def label_folds(cv, X, y, random_state=None):
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c008
 def first_directions(problem, p):
-    """The :class:`rankbook.RayleighProblem` in the first p directions, without new computations."""
+    """Restrict a :class:`rankbook.RayleighProblem` to the first p directions, by slices only."""
     data, whole = copy(problem.data), problem.data.subspace
     rows = slice(len(whole.pivots) if whole.rule == "pca" else p)  # pca has no pivots to leave out
     landmarks = None if whole.landmarks is None else whole.landmarks[rows]
@@ -574,7 +574,7 @@ class RayleighRankerCV(RayleighBase):
 
 # %% ../../nbs/estimators/rayleigh.ipynb #rayleigh-cv-c018
 def largest_problem(X, y, grid, kernel, options, graph=None):
-    """The problem with the most components and one kernel; with the graph, if there is one."""
+    """Create the problem of one kernel with the most components; a given `graph` is reused."""
     p = None if None in grid["n_components"] else max(grid["n_components"])
     options = options | dict(manifold_weight=0.0, n_components=p, kernel=kernel)
     problem = RayleighProblem(X, y, **options)

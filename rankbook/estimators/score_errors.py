@@ -11,21 +11,24 @@ from ..base.tables import Tabled
 
 
 def half_width(draws):
-    """Half the width of the middle 68.27% of draws (..., R), the deviation of normal draws."""
+    """Return half the width of the middle 68.27% of draws (..., R).
+
+    For normal draws this is the standard deviation.
+    """
     low, high = np.quantile(draws, norm.cdf([-1.0, 1.0]), axis=-1)
     return (high - low) / 2
 
 
 class Errors:
-    """Errors of estimates; their deviations come from units that leave df degrees of freedom."""
+    """Errors of estimates, whose standard deviations have `df` degrees of freedom."""
 
     @property
     def law(self):
-        """Distribution of an error over its deviation."""
+        """Distribution of an error divided by its estimated standard deviation."""
         return student(self.df) if np.isfinite(self.df) else norm()
 
     def _widened(self, moved, rng):
-        """Normal draws (q, R) as draws of the t distribution."""
+        """Convert normal draws (q, R) to draws of the t distribution."""
         if not np.isfinite(self.df):
             return moved
         return moved / np.sqrt(rng.chisquare(self.df, moved.shape[1]) / self.df)
@@ -75,7 +78,7 @@ class NormalErrors(Errors):
 
 @dataclass(frozen=True, eq=False)
 class DrawnErrors(Errors):
-    """Errors (q, R) in resamples; with df degrees of freedom, draws have longer tails."""
+    """Errors (q, R) in resamples; finite degrees of freedom `df` give draws with longer tails."""
 
     moved: np.ndarray
     df: float = np.inf

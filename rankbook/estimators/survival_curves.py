@@ -19,9 +19,9 @@ from ..preferences.orders import Orders
 
 # %% ../../nbs/estimators/survival_curves.ipynb #bh06
 def log_hazard_at_risk(orders, eta):
-    """Logarithm (G,) of the sum of w e^eta over the patients at risk at each group of an order.
+    """Compute log of the sum of w e^eta over the patients at risk, (G,), at each group of an order.
 
-    If patients enter late, it is NaN for groups without an event. O(N log N).
+    If patients enter late, the value is NaN for groups without an event. O(N log N).
     """
     from ..preferences.choices import path_sums, risk_forest, suffix_sums  # compiled
 

@@ -82,11 +82,11 @@ class TrainingData:
 
     @cached_property
     def query(self) -> np.ndarray | None:
-        """The number (n,) of the query of each item; None without query ids."""
+        """Index (n,) of the query of each item; None without query ids."""
         return as_ids("qid", self.queries, len(self.target))[1] if self.by_query else None
 
     def preferences(self, graph="full", rows=None, may_be_empty=False):
-        """Return the preferences with all weights; with `rows`, of these rows of scores.
+        """Return the preferences with all weights; `rows` restricts them to some rows of scores.
 
         Raises
         ------
@@ -360,7 +360,7 @@ def refuse_lengths(X, y):
 
 @contextmanager
 def open_blocks(model: Any, X: Any, given: dict[str, Any], **options: Any) -> Iterator[Any]:
-    """X as blocks, or None if X is rows in memory.
+    """Return X as blocks, or None if X is an array or data frame in memory.
 
     Blocks of Dask collections (:func:`rankbook.dask_blocks`) are released after an error.
 

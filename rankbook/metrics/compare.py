@@ -31,7 +31,7 @@ from .queries import (
 
 # %% ../../nbs/metrics/compare.ipynb #b05
 def _name(metric, options):
-    """Name of a metric in a table, such as ndcg@10."""
+    """Return the name of a metric for a table, such as ndcg@10."""
     options = dict(options)
     k = options.pop("k", None)
     more = ", ".join(f"{name}={value!r}" for name, value in options.items())
@@ -72,7 +72,7 @@ def query_values(metric, y_true, scores, qid, sample_weight, empty, options):
 
 # %% ../../nbs/metrics/compare.ipynb #b08
 def _mean(v, w, axis=-1):
-    """Weighted mean of v along an axis."""
+    """Return the mean of v along an axis, weighted by w."""
     return (v * w).sum(axis=axis) / w.sum(axis=axis)
 
 

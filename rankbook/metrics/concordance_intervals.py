@@ -23,9 +23,10 @@ from .survival import as_survival, censored_pairs, concordance
 
 # %% ../../nbs/metrics/concordance_intervals.ipynb #ci07
 def sums_by_patient(prefs, score, tie_tol=TIE_TOL):
-    """Sum the pairs of each patient: those in the right order, ties by one half, and all.
+    """Sum the weights of each patient's pairs: of those in the right order, and of all.
 
-    O(n log n). Both are arrays (n,), in units of the products of the largest weights.
+    A tie counts one half. Both sums are arrays (n,), in units of the product of the largest
+    weights. O(n log n).
     """
     (order, level_start, query_start), (_, query) = prefs.levels, prefs.levels.by_item()
     position, grade = np.arange(order.size), np.empty_like(order)
@@ -52,7 +53,10 @@ def sums_by_patient(prefs, score, tie_tol=TIE_TOL):
 
 # %% ../../nbs/metrics/concordance_intervals.ipynb #ci10
 def within_clusters(prefs, number):
-    """Return the preferences between items whose cluster `number` (n,) is the same. O(n log n)."""
+    """Return the preferences between items of the same cluster.
+
+    `number` (n,) is the cluster of each item. O(n log n).
+    """
     level, query = prefs.levels.by_item()
     both = np.unique(np.column_stack([query, number]), axis=0, return_inverse=True)[1]
     found = Preferences.from_scores(level.astype(np.float64), both.ravel())
@@ -105,7 +109,7 @@ def jackknife(y_true, scores, qid, sample_weight, train, tau, tie_tol, cluster=N
 
 
 def jackknife_error(without):
-    """Standard error of a value from its values (n,) without each patient."""
+    """Return the jackknife standard error of a value from its values (n,) without each patient."""
     n = without.size
     return float(np.sqrt((n - 1) / n * np.square(without - without.mean()).sum()))
 

@@ -17,7 +17,7 @@ from .queries import UndefinedMetric, as_tie_tol, refuse_swapped
 
 # %% ../../nbs/metrics/cuts.ipynb #q005
 def chain_levels(scores, number, k, weight, tie_tol):
-    """Compute the weight of each level in each chain of ties, and the places between chains.
+    """Compute the weight of each level in each chain of ties, and the thresholds between chains.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def chain_levels(scores, number, k, weight, tie_tol):
 
 # %% ../../nbs/metrics/cuts.ipynb #q008
 def best_places(table, loss):
-    """Find the places (k - 1,) of the best cuts, nondecreasing.
+    """Find the best cuts as indices (k - 1,) of thresholds, nondecreasing.
 
     Parameters
     ----------

@@ -31,9 +31,9 @@ def ranker_of(model):
 
 
 def add_link(metric, options, model):
-    """Return the function of a metric and its options, among them the link of the model.
+    """Return the function and the options of a metric, with the model's link as option `link`.
 
-    An option `link` that is given is kept.
+    A link that is already among the options is kept.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def block_scores(block, model):
 
 
 def block_sums(block, model, metrics, empty="skip"):
-    """:func:`metric_sums` of some metrics (name, options) for one block, as a tuple."""
+    """Compute :func:`metric_sums` of some metrics (name, options) for one block, as a tuple."""
     scores, found = block_scores(block, model), []
     for each, more in (add_link(each, more, model) for each, more in metrics):
         if block.is_survival:

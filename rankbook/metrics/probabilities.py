@@ -64,7 +64,7 @@ class Sigmoid:
 
 
 def as_link(link):
-    """Return the link that an argument names or is."""
+    """Convert the argument `link`, "logistic" or an object, to a link, and check it."""
     if isinstance(link, str) and link == "logistic":
         return Sigmoid()
     if not callable(getattr(link, "probability", None)):
@@ -175,7 +175,7 @@ def log_error(p, difference=None, link=None):
 
 
 def squared_difference(d, order):
-    """Derivatives of 1 / (1 + exp(d))^2, the Brier score of a difference d."""
+    """Compute a derivative of 1 / (1 + exp(d))^2, the Brier score of a difference d."""
     p, rest = expit(-d), expit(d)
     if order == 0:
         return p**2
@@ -188,7 +188,7 @@ STRIP = 2.6, 6 * math.sin(2.6) ** -4
 
 
 def interpolated_sums(prefs, score, error, number, count):
-    """:func:`error_sums` for log odds (n,), by :mod:`rankbook.preferences.logistic_sums`."""
+    """Compute :func:`error_sums` for log odds (n,) in O(n), without visiting each pair."""
     from ..preferences.logistic_sums import LOGISTIC, CountedPairs, StatedPair
 
     brier = StatedPair(squared_difference, *STRIP, far=(1.0, 0.0))
@@ -226,7 +226,7 @@ def error_sums(prefs, score, error, link, number=None, count=1):
 
 
 def list_sums(error, lists, link="logistic"):
-    """:func:`error_sums` (2, q) of ranked lists."""
+    """Compute :func:`error_sums` (2, q) for ranked lists."""
     prefs, link, unit = Preferences.from_scores(lists.grade, lists.query), as_link(link), 1.0
     if lists.weight is not None:
         prefs = prefs.item_weighted(lists.weight, lists.worse)

@@ -76,7 +76,7 @@ class RankedLists:
     first, size : ndarrays of shape (q,)
         The position where each list begins, and how many items it has.
     begin, place : ndarrays of shape (n,)
-        Start of the list of each position, and the place in the list, 0 for the best.
+        Start of the list to which each position belongs, and the position within the list, from 0.
     chain_first, chain_size : ndarrays of shape (c,)
         Start and size of each chain of ties.
     """
@@ -96,9 +96,9 @@ class RankedLists:
         self.chain_first, self.chain_size = tie_chains(self.key, self.begin)
 
     def rising(self):
-        """Return the grade number (0, 1, 2, ... in each list), score and weights of the items.
+        """Return the level (0, 1, 2, ... in each list), the score and the weights of each item.
 
-        Each list keeps its place, and scores increase within it. O(n log n).
+        Lists keep their positions, but scores increase within a list. O(n log n).
         """
         order = order_within(self.query, self.grade)
         grade = self.grade[order]
@@ -142,7 +142,7 @@ class RankedLists:
 
     @cached_property
     def chain_of_list(self):
-        """Number (q,) of the first chain of each list."""
+        """Index (q,) of the first chain of each list."""
         return np.searchsorted(self.chain_first, self.first)
 
     @cached_property
@@ -400,7 +400,7 @@ def as_grades(y_true, qid=None, sample_weight=None, weighs="queries"):
 
 
 def query_weights(weight, number):
-    """Return the weight (q,) of each query; weights that differ within a query are refused."""
+    """Return the weights (q,) of the queries; refuse weights that differ within a query."""
     first = np.unique(number, return_index=True)[1]
     other = np.flatnonzero(weight != weight[first][number])
     if other.size:
