@@ -342,8 +342,14 @@ def spectral_crossings(path, X_val, better, worse, tie_tol=PATH_TIE_TOL):
     path : SolutionPath
         Has `scale`, ``components(X_new)`` (p, r) and ``shares(lams)`` (q, r). The scores are
         ``components(X_new) @ shares(lams).T``.
-    X_val, better, worse, tie_tol, returns
+    X_val, better, worse, tie_tol
         As in :func:`rankbook.selection.crossings.crossings`.
+
+    Returns
+    -------
+    first, lam, pair, old, new
+        As in :func:`rankbook.selection.crossings.crossings`. `first` are the signs at the largest
+        lambda.
 
     Notes
     -----
