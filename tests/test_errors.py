@@ -155,7 +155,7 @@ PREFERENCES = [
         "a Brier score of late entries",
         lambda: metrics.survival_brier(LATE, [0.5, 0.5], 1.0, train=LATE),
         ValueError,
-        r"^y_true has patients who enter late, and .*observed from the start. Pass survival times",
+        r"^y_true has patients who enter late, but .*observed from the start. Pass survival times",
     ),
     (
         "a hinge of late entries",
@@ -173,7 +173,7 @@ PREFERENCES = [
         "Orders of pairs",
         lambda: rb.Orders.from_preferences(rb.Preferences([0], [1], 2)),
         ValueError,
-        r"^prefs is Preferences\(.*not a sequence of choices. Pass rb.Orders.from_rankings",
+        r"^prefs is Preferences\(.*not a sequence of choices. Pass Preferences of all pairs",
     ),
     (
         "the first 0 places",
@@ -734,7 +734,7 @@ PREFERENCES = [
         "fold_by of RankRLSCV with scores",
         lambda: rb.RankRLSCV(fold_by="pair").fit(X, Y),
         ValueError,
-        "^fold_by is 'pair', but folds of scores .* Pass fold_by='item'",
+        "^fold_by is 'pair', which requires preferences, .* Pass fold_by='item'",
     ),
     (
         "preferences of names that X has not",
@@ -758,7 +758,7 @@ PREFERENCES = [
         "preferences in place of labels",
         lambda: rb.OrdinalRanker().fit(X, prefs()),
         TypeError,
-        r"^y cannot be read as an array: a Preferences is not an array of numbers. Pass",
+        r"^y cannot be read as an array: Preferences cannot be converted to an array .*. Pass",
     ),
     (
         "a model that was fitted by query and is judged without query ids",
@@ -771,7 +771,7 @@ PREFERENCES = [
         "fold_by with scores",
         lambda: rb.RankSVMCV(fold_by="pair").fit(X, Y),
         ValueError,
-        r"^fold_by is 'pair', but folds of scores .* Pass",
+        r"^fold_by is 'pair', which requires preferences, .* Pass",
     ),
     (
         "clicks no table",
@@ -1729,7 +1729,7 @@ PROBLEMS = [
         "basis twice",
         lambda: rb.RankRLSProblem(X, Y, basis=[1, 1]),
         ValueError,
-        r"^basis has the item 1 2 times. Pass",
+        r"^basis contains item 1 more than once. Pass",
     ),
     ("r too large", lambda: choose_basis(X, 100), ValueError, r"^r is 100. Pass"),
     ("r None", lambda: choose_basis(X, None), TypeError, r"^r is None. Pass"),
@@ -3295,7 +3295,7 @@ INTERVALS = [
         "order_intervals unit of too few",
         lambda: ordered(method="bootstrap", unit=[1, 2]),
         ValueError,
-        r"^unit has shape \(2,\). Pass an array of shape \(4,\), the",
+        r"^unit has shape \(2,\). Pass an array of shape \(4,\) with one",
     ),
     (
         "order_intervals one unit",
@@ -3452,7 +3452,7 @@ EXPLAINED = [
             X, with_nan(np.tile(np.c_[Y, -Y], 5), 0, 0)
         ),
         ValueError,
-        r"^cv is 'loo' and y has missing scores, which would take .*. Pass a number of folds",
+        r"^cv is 'loo' and y has missing scores, so each .* its own fit. Pass a number of folds",
     ),
     (
         "LabelRankerCV cv loo of the ranking SVM",
@@ -3460,7 +3460,7 @@ EXPLAINED = [
             X, np.tile(np.c_[Y, -Y], 5)
         ),
         ValueError,
-        r"^cv is 'loo' and method is 'ranksvm', which would take .*. Pass a number of folds",
+        r"^cv is 'loo' and method is 'ranksvm', so each .* its own fit. Pass a number of folds",
     ),
     (
         "LabelRankerCV cv unknown",
@@ -3494,7 +3494,7 @@ EXPLAINED = [
             X[:3], [[0.0, 1.0, np.nan], [1.0, np.nan, np.nan], [np.nan, np.nan, 0.0]]
         ),
         ValueError,
-        r"^y has two different scores of an object in no training set of leave_out='objects'. Pass",
+        r"^y has too few scores that differ: no training set of leave_out='objects' .* Pass",
     ),
     (
         "LabelRankerCV lams 0",

@@ -102,7 +102,8 @@ def measure_block(block, model, names, most=np.inf):
         try:
             if name in PROBABILITIES and len(Preferences.from_scores(y, qid)) > most:
                 raise UndefinedMetric(
-                    f"data have more than {most:,} preferences", "fewer preferences"
+                    f"{name} is omitted by default for more than {most:,} preferences",
+                    f"fewer preferences, or metrics=[{name!r}]",
                 )
             metric, options = metric_of(name, model)
             sums.append(metric_sums(metric, y, scores, qid, **options))

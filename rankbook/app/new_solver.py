@@ -44,7 +44,8 @@ def write_new_solver(name, folder="."):
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise ArgumentError(
             f"NAME is {name!r}",
-            "lowercase letters, digits and single hyphens between them, beginning with a letter",
+            "a name of lowercase letters, digits and single hyphens that begins with a letter and "
+            "does not end with a hyphen",
         )
     taken = name in TAKEN or name.split("-")[-1] == "test"  # pytest takes *_test.py for tests
     for holds, meaning in (

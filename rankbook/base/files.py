@@ -229,7 +229,10 @@ def read_archive(file, kinds):
     header, arrays = open_archive(file)
     kind, number = header["kind"], header["version"]
     if kind not in kinds:
-        raise ArgumentError(f"file is {str(file)!r}, a {kind}", "a rankbook file")
+        raise ArgumentError(
+            f"file is {str(file)!r}, a rankbook file of the kind {kind!r}",
+            f"a file of the kind {' or '.join(map(repr, kinds))}",
+        )
     if number != VERSION:
         fix = "Update rankbook." if number > VERSION else "Fit the model and save it again."
         raise ArgumentError(

@@ -15,7 +15,7 @@ KernelLike = Literal["linear", "rbf", "poly", "precomputed"] | Callable[..., Any
 GraphName = Literal["full", "star"]
 Seed = int | np.random.Generator | np.random.RandomState | None
 File = str | os.PathLike[str]
-# a number, pairs (training, left out), or a splitter as in scikit-learn
+# a number, pairs (training, validation), or a splitter as in scikit-learn
 Folds = int | Iterable[tuple[ArrayLike, ArrayLike]] | Any
 # a name, a class, either with a dict of options, or an instance with solve or path
 SolverLike = str | type | tuple[str | type, dict[str, Any]] | Any

@@ -93,7 +93,10 @@ def explaining(blocks):
     """Context that replaces Dask's error "cancelled" by one that names the missing block."""
     require_scheduler(blocks.client)
     if blocks.is_released:
-        raise RuntimeError("these blocks were released. Send them again.")
+        raise RuntimeError(
+            "The blocks were released from the workers. Create them again, for example with "
+            "rankbook.dask_blocks."
+        )
     from distributed.scheduler import KilledWorker
 
     try:

@@ -613,7 +613,8 @@ def open_tables(paths):
         if table.is_numbered and table.has_ids != first.has_ids:
             one, other = sorted((first, table), key=lambda t: t.has_ids)
             raise ArgumentError(
-                f"{one} has no query ids and {other} has", "query ids in all files or in none"
+                f"{one} has no query ids, but {other} has them",
+                "query ids in all files or in none",
             )
     return tables
 

@@ -176,7 +176,7 @@ def read_group_sizes(path, n):
     if wrong:
         raise ArgumentError(
             f"{path} has {lines[wrong[0]]!r} in line {wrong[0] + 1}",
-            "Write a number of rows in each line.",
+            "Write the number of rows of one query in each line.",
         )
     sizes = np.array([int(line) for line in lines if line], dtype=np.int64)
     if (total := int(sizes.sum())) != n:

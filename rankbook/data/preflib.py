@@ -210,7 +210,7 @@ def _order(path, form, ending, i, line, items):
     if found is None:
         example = "12: 1,3,2 or 12: 1,{2,3}" if form is NEW else "12,1,3,2 or 12,1,{2,3}"
         raise ArgumentError(
-            place, f"Write a number of voters and an order there, such as {example}."
+            place, f"Write the number of voters, then their order, such as {example}."
         )
     groups = [
         [int(word) for word in re.findall(r"\d+", group)] for group in re.findall(_GROUP, found[2])

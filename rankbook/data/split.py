@@ -402,7 +402,7 @@ def read_parts(files, target=None, qid=None, drop=(), name=None, learnt=(), **su
         if train.is_numbered and (roles.qid is None) == ("qid" in own):
             with_ids, without = (train, source) if roles.qid else (source, train)
             raise ArgumentError(
-                f"{without} has no query ids and {with_ids} has",
+                f"{without} has no query ids, but {with_ids} has them",
                 "query ids in all files or in none",
             )
         blocks.append(roles.read(source, frame, name=str(source)))

@@ -694,6 +694,9 @@ class NotNumbers(ValueError):
         self.columns, self.gaps = columns, gaps
 
 
+ROWS_FROM_0 = "Rows are numbered from 0, after any header."
+
+
 class Gap(ArgumentError):
     """Error for a missing value in a column."""
 
@@ -703,7 +706,7 @@ class Gap(ArgumentError):
     def at(cls, source, column, row, what="nothing"):
         """Return the error for a row of a column."""
         place = f"{source} has {what} in row {row}, column {column!r}"
-        error = cls(place, "finite numbers", "Rows count from 0, after any header.")
+        error = cls(place, "finite numbers", ROWS_FROM_0)
         error.column = column
         return error
 
@@ -754,12 +757,11 @@ def require_finite_rows(source, X, names, line=None, start=0):
     bad = first_bad(X)
     if bad:
         row, j = bad
-        what = f"{X[row, j]} (or nothing)" if np.isnan(X[row, j]) else str(X[row, j])
         if np.isnan(X[row, j]) and line is None:
-            raise Gap.at(source, names[j], start + row, what)
-        where = "Rows count from 0, after any header." if line is None else f"That is {line}."
+            raise Gap.at(source, names[j], start + row, "nan or an empty cell")
+        where = ROWS_FROM_0 if line is None else f"That is {line}."
         raise ArgumentError(
-            f"{source} has {what} in row {start + row}, column {names[j]!r}",
+            f"{source} has {X[row, j]} in row {start + row}, column {names[j]!r}",
             "finite numbers",
             where,
         )
@@ -1445,8 +1447,9 @@ def refuse_rounded_labels(source, y, first):
         is_whole = abs(y[row]) >= 2**53 and label.lstrip(b"+-").isdigit()
         if is_whole and int(label) != float(y[row]):
             raise ArgumentError(
-                f"{source} has a label that a float64 rounds in {show_line(number, line)}",
-                "integers up to 2**53",
+                f"{source} has a label that float64 cannot represent exactly, in "
+                f"{show_line(number, line)}",
+                "integers from -2**53 to 2**53",
             )
 
 

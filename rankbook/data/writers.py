@@ -206,13 +206,17 @@ def write_dataset(data, file):
             return
     X = written_out(data.X, "write SVMlight text")
     frame = pd.DataFrame(X, columns=data.feature_names)
-    for name, column in (("docid", data.item_names), ("target", data.y), ("qid", data.qid)):
+    for name, column, what in (
+        ("docid", data.item_names, "item names"),
+        ("target", data.y, "targets"),
+        ("qid", data.qid, "query ids"),
+    ):
         if column is None:
             continue
         if name in data.feature_names:
             raise ValueError(
-                f"data has a feature {name!r}, the name of the column of its {name}. Rename the "
-                "feature."
+                f"data has a feature named {name!r}, but this name is reserved for the column of "
+                f"{what}. Rename the feature."
             )
         frame.insert(0, name, column)
     write_frame(frame, file)

@@ -576,9 +576,9 @@ class Ranker(PairProbabilities, Shown):
             )
         if not given and self.fold_by != "item":
             raise ArgumentError(
-                f"fold_by is {self.fold_by!r}, but folds of scores consist of queries, or of "
-                "items if there is one query",
+                f"fold_by is {self.fold_by!r}, which requires preferences, but scores are given",
                 "fold_by='item'",
+                "Folds of scores consist of whole queries, or of items if there is one query.",
             )
         if not given and groups is not None:
             raise ArgumentError(

@@ -540,7 +540,8 @@ class LabelRanker(Ranker):
             if cross.shape[1] != self.n_labels_:
                 raise ArgumentError(
                     f"labels has shape {cross.shape}",
-                    f"kernel values (q, {self.n_labels_}), a column for each label of training",
+                    f"kernel values of shape (q, {self.n_labels_}), one column for each training "
+                    "label",
                 )
             found = names_of("labels", getattr(labels, "columns", ()))
             require_names(found, known, "labels")

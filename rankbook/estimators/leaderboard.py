@@ -460,7 +460,8 @@ class Leaderboard(Savable):
             units, by = as_column_list("unit", self.unit), as_column_list("by", self.by)
             if unit is not None and units:
                 raise ArgumentError(
-                    f"unit is given and self.unit is {units!r}", "only one of the two"
+                    f"unit is given to fit, and the Leaderboard has unit={units!r}",
+                    "only one of the two",
                 )
             more = dict(date=self.date, since=self.since, half_life=self.half_life, ties=self.ties)
             return read_votes(votes, self.columns, units, unit, by, **more)
@@ -486,8 +487,7 @@ class Leaderboard(Savable):
         """Refuse votes on fewer than two items; warn about items without a vote."""
         if (compared > 0).sum() < 2:
             raise ArgumentError(
-                f"votes compare {count_of((compared > 0).sum(), 'item')}",
-                "votes on at least two items",
+                "votes has no comparison of two items", "votes on at least two items"
             )
         if idle := int((compared == 0).sum()):
             what = f"{count_of(idle, 'item')} without a comparison"

@@ -23,10 +23,11 @@ def affine(step, d):
         return np.ones(d), np.zeros(d)
     if not isinstance(step, SCALERS) or getattr(step, "clip", False):
         clipped = " with clip=True" if isinstance(step, SCALERS) else ""
+        names = [kind.__name__ for kind in SCALERS]
         raise ArgumentError(
             f"model has the step {type(step).__name__}{clipped}",
-            f"only {', '.join(kind.__name__ for kind in SCALERS)} without clip before the ranker, "
-            "or the ranker alone, model[-1]",
+            f"a pipeline whose other steps are {', '.join(names[:-1])} or {names[-1]} without "
+            "clip, or the ranker alone, its last step",
         )
     check_is_fitted(step)
     if isinstance(step, MinMaxScaler):

@@ -102,6 +102,21 @@ def merge_facts(first, second):
 
 
 # %% ../../nbs/estimators/rankrls.ipynb #c004
+def require_signal(subject, statistics):
+    """Raise a ValueError if statistics determine no function; `subject` is, say, "y has"."""
+    if statistics.tells_apart:
+        return
+    if statistics.graph == "identity":
+        raise ArgumentError(
+            f"{subject} no score of positive weight other than 0, and graph is 'identity'",
+            "at least one such score",
+        )
+    raise ArgumentError(
+        f"{subject} no query with two different scores of positive weight",
+        "at least one such query",
+    )
+
+
 class RankRLSBase(Ranker):
     """Base class of both estimators: how they read training data."""
 
@@ -188,11 +203,7 @@ class RankRLSBase(Ranker):
         options = empty, query_weight
         found, facts = blocks.reduce(block_statistics, blocks.items, *options, combine=merge_facts)
         facts = as_facts(facts)
-        if not found.tells_apart:
-            raise ArgumentError(
-                "blocks have no two different scores in any query",
-                "two different scores in at least one query",
-            )
+        require_signal("blocks have", found)
         return found, facts
 
 
@@ -431,11 +442,8 @@ class RankRLS(RankRLSBase):
 
     def _fit_statistics(self, statistics, more_may_come=False):
         """Solve statistics, which must tell items apart unless more may come."""
-        if not (more_may_come or statistics.tells_apart):
-            raise ArgumentError(
-                "y has no two different scores in any query",
-                "two different scores in at least one query",
-            )
+        if not more_may_come:
+            require_signal("y has", statistics)
         solution = self._solve_statistics(statistics)
         found = dict(statistics_=statistics, by_query_=bool(statistics.seen))
         return self._keep_fit(fitted_attributes(solution) | found)

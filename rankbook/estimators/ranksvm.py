@@ -798,7 +798,9 @@ class RankSVMCV(Ranker):
         if isinstance(ratio, str):
             as_choice("lam_min_ratio", ratio, ("auto",))
         elif ratio is not None and as_positive("lam_min_ratio", ratio) >= 1:
-            raise ArgumentError(f"lam_min_ratio is {ratio}", "a number between 0 and 1, or None")
+            raise ArgumentError(
+                f"lam_min_ratio is {ratio}", "a number between 0 and 1, 'auto' or None"
+            )
         gammas = [None] if self.gamma is None else np.unique(as_grid("gamma", self.gamma)).tolist()
         # the preferences of a fold have the weights of their queries already
         names = set(RankSVM().get_params()) - {"lam", "gamma", "query_weight", "pair_lam"}

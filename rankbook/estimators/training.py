@@ -332,7 +332,9 @@ def read_weights(sample_weight, n, may_be_zero=False):
 def require_target(y, accepted):
     """Raise a ValueError if y is None, with the text that scikit-learn's checks expect."""
     if y is None:
-        raise ArgumentError("requires y to be passed, but the target y is None", accepted)
+        raise ArgumentError(
+            "This estimator requires y to be passed, but the target y is None", accepted
+        )
 
 
 FOR_MEMORY = (

@@ -43,8 +43,7 @@ def check_basis(basis, n):
     values, counts = np.unique(R, return_counts=True)
     if counts.max() > 1:
         raise ArgumentError(
-            f"basis has the item {int(values[counts.argmax()])} {int(counts.max())} times",
-            "different items",
+            f"basis contains item {int(values[counts.argmax()])} more than once", "distinct items"
         )
     return own(R.astype(np.intp))
 

@@ -256,9 +256,7 @@ def neighbour_graph(X, n_neighbors=2, metric="euclidean", kernel=None, neighbour
         as_metric("metric", metric)
     elif not isinstance(metric, str) or metric != "euclidean":
         raise ArgumentError(
-            f"metric is {metric!r}",
-            "a metric of scikit-learn or a transformer for points, 'euclidean' for a "
-            "precomputed kernel",
+            f"metric is {metric!r} and kernel is 'precomputed'", "metric='euclidean'"
         )
     is_approximate(X, metric, neighbours, is_gram)  # raises for incompatible arguments
     if hasattr(metric, "fit_transform"):

@@ -38,8 +38,8 @@ def as_survival(argument, value, qid=None, sample_weight=None, late=False):
                 refuse_beside_preferences(value, qid=qid, sample_weight=sample_weight)
             return found
         raise ArgumentError(
-            f"{argument} has patients who enter late, and the weights for censoring are those of "
-            "patients who are observed from the start",
+            f"{argument} has patients who enter late, but the censoring weights assume that all "
+            "patients are observed from the start",
             "survival times without entry, for example time - s of the patients with entry <= s "
             "< time",
         )

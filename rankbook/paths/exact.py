@@ -110,7 +110,11 @@ class End(IntEnum):
     LAM_MIN = 3, Status.LAM_MIN
     STALLED = 4, Status.NUMERICAL, "too many events in a row without progress"
     DRIFTED = 5, Status.NUMERICAL, "rounding errors of the scores exceed a thousandth of a margin"
-    SINGULAR = 6, Status.NUMERICAL, "the system of the free preferences is numerically singular"
+    SINGULAR = (
+        6,
+        Status.NUMERICAL,
+        "the linear system of the free preferences is numerically singular",
+    )
     UNBOUNDED = (
         7,
         Status.NUMERICAL,

@@ -133,7 +133,11 @@ def chosen_items(path, items, names, lam):
     problem, given = path.problem, items is not None
     X = as_matrix("items", items) if given else getattr(problem, "X", None)
     if X is None:
-        raise ArgumentError(f"items is None, and {a_type(problem)} keeps none", "items (n, d)")
+        raise ArgumentError(
+            f"items is None, and the problem of the path, {a_type(problem)}, does not store its "
+            "items",
+            "items of shape (n, d)",
+        )
     count = X.shape[0]
     own = getattr(getattr(problem, "prefs", None), "items", None)
     if names is None and not given and own is not None and len(own) == count:
@@ -329,7 +333,7 @@ class LambdaSlider(SetOnce):
         """Return scores (p,) at lam, or (q, p) at q lambdas, as the page computes them."""
         lam = as_numbers("lam", lam)
         for bad in lam[~((lam >= self.low) & (lam <= self.high))]:
-            raise ArgumentError(f"lam is {bad}", f"{self.low!r} <= lam <= {self.high!r}")
+            raise ArgumentError(f"lam is {bad}", f"a value from {self.low!r} to {self.high!r}")
         return interpolate(np.ravel(lam), self.lams, self.scores).reshape(*lam.shape, -1)
 
     def order(self, lam: float) -> list[str]:

@@ -162,10 +162,10 @@ def ids_of_preferences(argument, ids, prefs, advice=""):
     m, vote = len(prefs), np.cumsum(~tie_halves(prefs)) - 1
     shape, votes = as_array(argument, ids).shape, int(vote[-1]) + 1 if m else 0
     if shape not in ((m,), (votes,)):
-        less = f", or ({votes},), of each vote" if votes < m else ""
+        less = f", or ({votes},) with one per vote" if votes < m else ""
         raise ArgumentError(
             f"{argument} has shape {shape}",
-            f"an array of shape ({m},), the group of each preference{less}",
+            f"an array of shape ({m},) with one id per preference{less}",
             advice,
         )
     found, number = as_ids(argument, ids, shape[0])

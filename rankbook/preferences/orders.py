@@ -346,8 +346,9 @@ class Orders(Tabled, Target):
                 f"prefs is {prefs!r}, which is not a sequence of choices"
                 if isinstance(prefs, Target)
                 else f"prefs is {a_type(prefs)}",
-                "rb.Orders.from_rankings, or Preferences of all pairs of scores or survival times",
-                "Pairs are orders of two items, and loss='logistic' learns from them.",
+                "Preferences of all pairs of scores or survival times, or make orders with "
+                "rb.Orders.from_rankings",
+                "To learn from pairs, use loss='logistic'.",
             )
         lowest_first = prefs.survival is not None
         chosen, risk = both_weights(prefs)[::-1] if lowest_first else both_weights(prefs)

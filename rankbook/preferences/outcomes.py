@@ -277,7 +277,12 @@ def _read_by_mapping(cells, results):
     known = {}
     for key, value in results.items():
         if known.setdefault(_key(key), AHEAD[value]) != AHEAD[value]:
-            raise ArgumentError(f"results has two meanings for {_key(key)!r}", "one for each cell")
+            first = next(other for other in results if _key(other) == _key(key))
+            raise ArgumentError(
+                f"results has {results[first]!r} for {first!r} and {value!r} for {key!r}, which "
+                "stand for the same cells",
+                "only one meaning for each text",
+            )
     values = [known.get(_key(text)) for text in cells.texts]
     if found := cells.read("as given by results", values):
         return found

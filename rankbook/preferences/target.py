@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..base.errors import ArgumentError, a_type
+from ..base.errors import ArgumentError
 from ..base.ownership import SetOnce, as_read_only
 
 
@@ -53,4 +53,7 @@ class Target(SetOnce):
         return dict(items=names, queries=cut(self.queries), survival=cut(self.survival))
 
     def __array__(self, dtype=None, copy=None) -> NoReturn:
-        raise ArgumentError(f"{a_type(self)} is not an array of numbers", "an array", self.use)
+        name = type(self).__name__
+        raise ArgumentError(
+            f"{name} cannot be converted to an array of numbers", "an array here", self.use
+        )

@@ -256,12 +256,12 @@ class RankRLSProblem(Tabled, BasisMap):
         if not self.coef_is_weights:
             self.n_coef = self.n_items if basis is None else self.basis.size
             return
-        for name, given in (("a basis", basis is not None), ("y with columns", not self.is_flat)):
-            if given:
-                raise ArgumentError(
-                    f"penalty is 'l1' and there is {name}",
-                    "all features and y of shape (n,) with this penalty",
-                )
+        if basis is not None:
+            raise ArgumentError("penalty is 'l1' and basis is given", "basis=None")
+        if not self.is_flat:
+            raise ArgumentError(
+                f"penalty is 'l1' and y has shape {np.shape(y)}", f"y of shape ({self.n_items},)"
+            )
         self.n_coef = count_coef(self)
 
     dual_shape = None

@@ -21,6 +21,7 @@ from ..base.limits import (
     available_memory,
     duration,
     has_shipped_code,
+    in_words,
 )
 from ..base.ownership import lend
 from ..base.progress import interruptible
@@ -1007,9 +1008,9 @@ def quickest(problem, lam, allow_plugins, make):
             return make("qp")  # which says why it cannot
         small = min(found, key=lambda p: p.nbytes)
         raise OutOfMemory(
-            f"the solver {small.solver!r} needs {small.nbytes:,} bytes "
-            f"({small.nbytes / 2**30:.1f} GiB) and about {duration(small.seconds)}, but only "
-            f"{room / 2**30:.1f} GiB are available. Use {advice_for(problem)}."
+            f"the solver {small.solver!r} needs the least memory, {small.nbytes:,} bytes "
+            f"({in_words(small.nbytes)}), but only {in_words(room)} are available. "
+            f"Use {advice_for(problem)}."
         )
     refuse_absurd(problem, name, least)
     return chosen

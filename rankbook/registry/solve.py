@@ -46,10 +46,10 @@ def refuse_overrides(problem):
             for name in added:
                 if (hasattr(kind, name) or name in GIVEN) and not name.startswith("__"):
                     raise ArgumentError(
-                        f"problem is {a_type(problem)}, which redefines {name} of {kind.__name__}",
-                        "a subclass that only adds other names",
-                        "Solvers and certificates would ignore the new definition. To use your "
-                        "own loss, pass it to the constructor.",
+                        f"problem is {a_type(problem)}, which redefines {name} of {kind.__name__}; "
+                        "solvers and certificates would ignore the new definition",
+                        "a subclass that only adds other names, or your own loss as "
+                        "RankSVMProblem(loss=...)",
                     )
             return
         added += vars(kind)
@@ -205,9 +205,16 @@ def solve(
     announce(problem, chosen, lam=at)
 
     def certified(result, label, given):
-        if type(result) is not Solution or result.problem is not given or result.lam != lam:
+        wrong = None
+        if type(result) is not Solution:
+            wrong = type(result).__name__
+        elif result.problem is not given:
+            wrong = "a Solution of another problem"
+        elif result.lam != lam:
+            wrong = f"a Solution at lam = {result.lam!r}"
+        if wrong is not None:
             raise ArgumentError(
-                f"solver {label!r} returned {type(result).__name__}",
+                f"solver {label!r} returned {wrong}",
                 f"Return a Solution of the given problem at lam = {lam!r}.",
             )
         # the library's own class certifies

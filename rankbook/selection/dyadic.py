@@ -411,17 +411,18 @@ def single_scores(problem, Y, leave_out, lams, solver="auto"):
     if sizes.get(leave_out, there.sum()) > MOST_FITS:
         is_rls = isinstance(problem, LabelRankRLSProblem)
         what = "y has missing scores" if is_rls else "method is 'ranksvm'"
+        parts = leave_out if leave_out in sizes else "pairs"
         raise ArgumentError(
-            f"cv is 'loo' and {what}, which would take a fit for each of more than {MOST_FITS} "
-            "objects, labels or pairs",
+            f"cv is 'loo' and {what}, so each of more than {MOST_FITS} {parts} would need its own "
+            "fit",
             "a number of folds, for instance cv=3",
         )
     folds = list(single_masks(leave_out, there))
     if not any(has_preferences(Y, train) for train, _ in folds):
         raise ArgumentError(
-            "y has two different scores of an object in no training set of "
-            f"leave_out={leave_out!r}",
-            "more scores, or a lam of your own to rb.LabelRanker",
+            f"y has too few scores that differ: no training set of leave_out={leave_out!r} "
+            "contains two different scores of one object",
+            "more scores, or choose lam yourself and fit rb.LabelRanker",
         )
     scores, limits = np.full((lams.size, *Y.shape), np.nan), np.zeros(lams.size)
     for train, judged in folds:

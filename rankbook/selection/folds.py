@@ -111,13 +111,13 @@ def fold_numbers(y, query, k, rng=None):
 
 # %% ../../nbs/selection/folds.ipynb #c010
 def make_folds(cv, X, y, query, random_state=None):
-    """Folds of items, as pairs of index arrays (training, left out).
+    """Folds of items, as pairs of index arrays (training, validation).
 
     Parameters
     ----------
     cv : int, splitter or iterable
         Number of folds, at least 2; a splitter with ``split(X, y, groups)``; or a list of pairs
-        (training, left out).
+        (training, validation).
     X, y : ndarrays of shape (n, d) and (n,)
     query : ndarray of shape (n,) or None
         Numbers of the queries.
@@ -156,7 +156,7 @@ def deal_folds(cv, X, y, query, rng=None):
         return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(cv)]
     if isinstance(cv, (str, bytes, bool)) or not (hasattr(cv, "split") or is_iterable(cv)):
         raise ArgumentError(
-            f"cv is {cv!r}", "an integer, a scikit-learn splitter or pairs (training, left out)"
+            f"cv is {cv!r}", "an integer, a scikit-learn splitter or pairs (training, validation)"
         )
     folds = []
     if hasattr(cv, "split"):
@@ -166,7 +166,9 @@ def deal_folds(cv, X, y, query, rng=None):
         cv = cv.split(X, y, None if isinstance(cv, PredefinedSplit) else query)
     for f, pair in enumerate(cv):
         if not hasattr(pair, "__len__") or len(pair) != 2:
-            raise ArgumentError(f"cv has {pair!r} as fold {f}", "a pair (training, left out)")
+            raise ArgumentError(
+                f"cv has {pair!r} as fold {f}", "a pair (training, validation) of row numbers"
+            )
         parts = []
         for i, part in enumerate(pair):
             part = as_array(name := f"cv[{f}][{i}]", part)

@@ -186,7 +186,10 @@ def check_dual(subject: Subject) -> None:
                 square = case.lam / 2 * np.sum((f - other) * case.problem.matvec(f - other))
                 tol = (ROUGH if subject.promise is None else subject.promise) + PRECISE
                 if not square <= 2 * tol * max(1.0, answer.certificate.primal):
-                    raise CheckFailed(f"lam/2 |f - P'dual/lam|^2 is {square:.1e}: the two disagree")
+                    raise CheckFailed(
+                        "coef and dual give different functions: lam/2 |f - P'dual/lam|^2 is "
+                        f"{square:.1e}"
+                    )
     if not seen:
         raise CheckSkipped("it returns no multipliers")
 
@@ -546,9 +549,12 @@ def check_refuses(subject: Subject) -> None:
                 subject.answer(problem, lam)
             except (ValueError, TypeError) as error:
                 if len(str(error)) < 10:
-                    raise CheckFailed(f"it was refused with {error!r}") from error
+                    raise CheckFailed(
+                        "the error of a refused problem is too short to explain the refusal: "
+                        f"{error!r}"
+                    ) from error
             else:
-                raise CheckFailed("it was answered, and not refused")
+                raise CheckFailed("the solver solved a problem that can_solve refuses")
 
 
 def check_cost(subject: Subject) -> None:

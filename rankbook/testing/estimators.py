@@ -59,7 +59,7 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     """
     if not isinstance(estimator, Savable):
         raise ArgumentError(
-            f"estimator is {a_type(estimator)}", "an instance of an estimator of rankbook"
+            f"estimator is {a_type(estimator)}", "an instance of a rankbook estimator"
         )
     params = estimator.get_params(deep=False)
     is_name = lambda name, value: isinstance(params.get(name), str) and params[name] == value

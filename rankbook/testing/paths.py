@@ -192,9 +192,15 @@ def check_readings(subject: Subject) -> None:
                 other.solution(unit_of(between))
             for lam in lams[::-1]:
                 if coefs(path, lam) != first[lam]:
-                    raise CheckFailed(f"asked again, the path has another answer at {lam:.3g}")
+                    raise CheckFailed(
+                        "the second call of solution(lam) returns other coefficients than the "
+                        f"first at lam = {lam:.3g}"
+                    )
             if not subject.declared.deterministic:
                 continue
             again = solve_path(case.problem, case.lam, solver=subject.solver)
             if coefs(again, lams[-1]) != first[lams[-1]]:
-                raise CheckFailed(f"asked at {lams[-1]:.3g} first, the path has another answer")
+                raise CheckFailed(
+                    "the first call of solution(lam) of a new path returns other coefficients than "
+                    f"a later call at lam = {lams[-1]:.3g}"
+                )

@@ -809,7 +809,7 @@ class TestErrors:
         last = result.stderr.splitlines()[-1]
         assert last.startswith("rankbook: error: the inner solver 'interior")
         assert (
-            "at lam = 1e-300, more than half of eps, 0.001" in last
+            "at lam = 1e-300, more than half of eps = 0.001" in last
             and "raised by the solver 'epsilon" in last
         )
 

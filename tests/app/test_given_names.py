@@ -48,6 +48,6 @@ def test_a_file_with_the_name_of_built_in_data_is_not_passed_over(command, name)
     more = dict(fit=["-o", "m.rankbook"], convert=["out.csv"]).get(command, [])
     argument = "MATCHES" if command == "rank" else "DATA"
     said = refused(command, name, *more)
-    assert f"{argument} is '{name}', which is a file here and also the name of built" in said
+    assert f"{argument} is '{name}', which is both a file in this folder and a built-in" in said
     Path(name).rename("other")
-    assert "also the name" not in run(command, name, *more).stderr
+    assert "both a file" not in run(command, name, *more).stderr

@@ -201,7 +201,7 @@ def test_an_advantage_is_there_or_not():
     said = refused("fit", *MATCHES[:-4], "--column", "home_advantage=perhaps", "-o", "m")
     assert "--column is home_advantage=yes and home_advantage=perhaps" in said
     said = refused("fit", *MATCHES[:7], "--column", "home_advantage=1", "-o", "m")
-    assert "--column is home_advantage=1. Pass yes or no" in said
+    assert "--column is home_advantage=1. Pass home_advantage=yes or home_advantage=no" in said
 
 
 def test_the_clip_of_propensities_is_a_number():
@@ -213,4 +213,4 @@ def test_the_clip_of_propensities_is_a_number():
     given += ["--column", "rule=all-others", "--column", "propensity=seen", "--kernel", "linear"]
     done("fit", *given, "--column", "clip=0.5", "-o", "m")
     said = refused("fit", *given, "--column", "clip=half", "-o", "m")
-    assert "--column is clip=half. Pass a number" in said
+    assert "--column is clip=half. Pass clip=NUMBER" in said

@@ -353,7 +353,7 @@ def test_one_feature_needs_one_column():
     table[["x"]].set_axis(["score"], axis=1).to_csv("scores.csv", index=False)
     assert "auc               1.0" in done("evaluate", "scores.csv", "two.csv", "--target", "y")
     Path("gap.csv").write_text("x\n1\n\n3\n4\n")
-    assert "nan (or nothing) in row 1, column 'x'" in refused("predict", "m", "gap.csv")
+    assert "nan or an empty cell in row 1, column 'x'" in refused("predict", "m", "gap.csv")
 
 
 @pytest.mark.parametrize("ranker", [rb.LabelRanker, rb.RankRLS])
@@ -500,7 +500,7 @@ def test_new_items_need_no_target():
     table.assign(y=[0, None, 1, 2]).to_csv("new.csv", index=False)
     assert done("predict", "m.rankbook", "new.csv") == known
     said = refused("evaluate", "m.rankbook", "new.csv")
-    assert "new.csv has nan (or nothing) in row 1, column 'y'" in said
+    assert "new.csv has nan or an empty cell in row 1, column 'y'" in said
 
 
 @pytest.mark.parametrize("option", ["--qid", "--drop"])

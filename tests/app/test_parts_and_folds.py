@@ -153,9 +153,9 @@ class TestFilesOfParts:
         assert "vali.csv is CSV text and train.txt is SVMlight text" in mixed
         lines = Path("vali.txt").read_text().splitlines()
         Path("vali.txt").write_text("\n".join(f"{a[0]}{a[a.index(' 1:') :]}" for a in lines))
-        assert "vali.txt has no query ids and train.txt has" in refused("select", *FILES)
+        assert "vali.txt has no query ids, but train.txt has" in refused("select", *FILES)
         swapped = refused("select", "vali.txt", "--validation", "train.txt")
-        assert "vali.txt has no query ids and train.txt has" in swapped
+        assert "vali.txt has no query ids, but train.txt has" in swapped
 
     def test_a_path_has_columns_of_both(self):
         write_tables()

@@ -158,7 +158,7 @@ def test_what_a_model_misses():
     frame[:200].to_csv("b0.csv", index=False)
     frame[200:].to_csv("b1.csv", index=False)
     for command in ("predict", "evaluate"):
-        assert "b1.csv has nan (or nothing) in row 39, column 'feature 2'" in refused(
+        assert "b1.csv has nan or an empty cell in row 39, column 'feature 2'" in refused(
             command, "m.rankbook", "b?.csv"
         )
     pd.DataFrame(dict(score=[1.0])).to_csv("scores.csv", index=False)

@@ -103,7 +103,7 @@ CALLS = [
                 2,
                 "NaN",
                 "nan.csv",
-                r"nan\.csv has nan \(or nothing\) in row 0, column 'a'. Pass fin",
+                r"nan\.csv has nan or an empty cell in row 0, column 'a'. Pass fin",
             ),
             (
                 ["evaluate", "m.rankbook", *TARGET],

@@ -539,7 +539,7 @@ def test_workers_forget_what_nobody_asks_for(client, cluster):
     assert solution.certificate.relative_gap < 0.01
     blocks.release()
     assert settled(lambda: held_bytes(cluster)) == before
-    with pytest.raises(RuntimeError, match="these blocks were released"):
+    with pytest.raises(RuntimeError, match="The blocks were released"):
         block_facts(blocks)
 
 

@@ -290,7 +290,7 @@ class TestRefused:
         write(a_csv=CSV, b_txt="1 qid:1 1:2\n", c_txt="1 1:2\n", d_csv="q,y,x\n")
         with pytest.raises(ValueError, match="b.txt is SVMlight text and a.csv is not"):
             rb.read_blocks(["a.csv", "b.txt"], "y", "q")
-        with pytest.raises(ValueError, match="c.txt has no query ids and b.txt has"):
+        with pytest.raises(ValueError, match="c.txt has no query ids, but b.txt has"):
             rb.read_blocks("?.txt")
         with pytest.raises(ValueError, match="target is 'y'. Omit target for b.txt"):
             rb.read_blocks("b.txt", "y")

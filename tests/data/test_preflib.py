@@ -120,7 +120,7 @@ def test_counts_that_differ_from_the_header_are_said(write):
         (
             "a.toi",
             HEADER + "10: 1,{2,3\n",
-            r"'10: 1,\{2,3' in line 11. Write a number of voters",
+            r"'10: 1,\{2,3' in line 11. Write the number of voters",
         ),
         ("a.soi", HEADER + "1,2,3\n", r"'1,2,3' in line 11. Write a number of .* as 12: 1,3,2"),
         ("a.soi", OLD + "10: 1,2\n", r"'10: 1,2' in line 7. Write a number of .* as 12,1,3,2"),

@@ -480,7 +480,7 @@ WRONG = {
     ),
     "features for a matrix": (
         lambda: rb.LabelRanker(label_kernel=np.eye(K)).fit(X0, Y0).predict(X1, labels=L1),
-        r"labels has shape \(4, 2\). Pass kernel values \(q, 6\)",
+        r"labels has shape \(4, 2\). Pass kernel values of shape \(q, 6\)",
     ),
     "scores of other labels": (
         lambda: rb.LabelRanker(label_kernel="rbf").fit(X0, Y0, labels=L0).score(X0, Y0, labels=L1),

@@ -342,9 +342,11 @@ def test_ensembles_that_need_numbers_refuse_a_target(kind, routing):
         rb.OnlineSVC(),
         rb.LabelRanker(),
     ):
-        with pytest.raises(TypeError, match="a Preferences is not an array of numbers. .* RankSVM"):
+        with pytest.raises(
+            TypeError, match="Preferences cannot be converted to an array .* RankSVM"
+        ):
             model.fit(X, TARGETS[kind])
-    with pytest.raises(TypeError, match="a Preferences is not an array of numbers"):
+    with pytest.raises(TypeError, match="Preferences cannot be converted to an array of numbers"):
         cross_val_score(ranker, X, TARGETS[kind], cv=StratifiedKFold(3))
     # with grades, scikit-learn takes rankers for regressors
     assert StackingRegressor([("one", ranker)], Ridge()).fit(X, Y).predict(X).shape == (N,)

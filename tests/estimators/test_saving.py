@@ -400,7 +400,7 @@ def test_later_versions_and_other_kinds_are_refused(tmp_path, stored):
     assert not file_facts(file)["readable"]
     write_archive(file, "rankbook recipe", facts, arrays)
     assert not file_facts(file)["readable"]
-    with pytest.raises(ValueError, match="a rankbook recipe. Pass a rankbook file"):
+    with pytest.raises(ValueError, match="kind 'rankbook recipe'. Pass a file of the kind"):
         rb.load(file)
     write_archive(file, SCALED_KIND, facts, arrays)
     with pytest.raises(ValueError, match="do not fit together"):

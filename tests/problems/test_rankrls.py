@@ -283,7 +283,7 @@ def test_precomputed_kernels_agree_with_named_ones():
         (dict(y=np.arange(5)), "y has 5 rows"),
         (dict(y=[0, 1, np.nan, 0, 0, 0]), "y has NaN at index 2"),
         (dict(qid=[1, 2]), "qid has shape"),
-        (dict(basis=[0, 0]), "item 0 2 times"),
+        (dict(basis=[0, 0]), "item 0 more than once"),
         (dict(basis=[6]), "item 6"),
         (dict(basis=[-1]), "item -1"),
         (dict(basis=np.arange(7)), "and X has only 6"),

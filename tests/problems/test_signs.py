@@ -157,7 +157,7 @@ def test_hard_margin():
         wrong = problem.certificate(0.0, -answer.weights)
         assert wrong.primal == np.inf
     impossible = rb.RankSVMProblem(X, prefs, "linear", signs=[-1, 0, 0, 0])
-    with pytest.raises(ValueError, match="no function meets all constraints"):
+    with pytest.raises(ValueError, match="no function satisfies all constraints"):
         rb.solve(impossible, 0.0)
 
 

@@ -171,7 +171,9 @@ def test_an_own_class_of_problems_is_certified_by_its_loss():
 
     usual = rb.RankSVMProblem(X, PREFS, "linear", loss=Rounded())
     assert rb.solve(Own(X, PREFS), 0.5).certificate == rb.solve(usual, 0.5).certificate
-    with pytest.raises(TypeError, match="Ignored, which redefines loss of RankSVMProblem.*own is"):
+    with pytest.raises(
+        TypeError, match="Ignored, which redefines loss of RankSVMProblem.*own loss"
+    ):
         rb.solve(Ignored(X, PREFS, "linear"), 0.5)
 
 

@@ -256,7 +256,7 @@ def test_hard_margin_is_the_limit(three_classes, kind):
 
 @pytest.mark.parametrize("kind", [SVMProblem, MulticlassSVMProblem])
 def test_no_hard_margin(kind):
-    with pytest.raises(ValueError, match="no function meets all constraints"):
+    with pytest.raises(ValueError, match="no function satisfies all constraints"):
         rb.solve(kind([[1.0], [1.0], [2.0]], [0, 1, 1]), 0)
 
 

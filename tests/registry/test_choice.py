@@ -191,7 +191,8 @@ def test_what_does_not_fit_is_last_and_refused_if_nothing_fits(monkeypatch):
     assert not found[0].obstacle and all(p.obstacle for p in found[1:])
     monkeypatch.setattr(choice, "available_memory", lambda: least - 1)
     with pytest.raises(
-        MemoryError, match=r"needs [\d,]+ bytes .* and about a minute, and .*. Use graph="
+        MemoryError,
+        match=r"needs the least memory, [\d,]+ bytes .*, but only .* available. Use graph=",
     ):
         choose_solver(one)
     with pytest.raises(MemoryError):

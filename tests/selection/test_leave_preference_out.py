@@ -204,7 +204,7 @@ def test_too_little_to_leave_out_is_refused():
     for by in ("pair", "item"):
         with pytest.raises(ValueError, match="preferences compare only one pair of items"):
             rb.RankRLSCV(LAMS, cv="lpo", fold_by=by).fit(X, preferences=two)
-    with pytest.raises(ValueError, match="fold_by is 'pair', but folds of scores"):
+    with pytest.raises(ValueError, match="fold_by is 'pair', which requires preferences"):
         rb.RankRLSCV(LAMS, fold_by="pair").fit(X, np.arange(N))
     problem = rb.RankRLSProblem(X, np.arange(N))
     path = rb.solve_path(problem, solver="rls")

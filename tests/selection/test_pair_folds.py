@@ -144,7 +144,7 @@ def test_what_is_refused_leaves_nothing_behind(graph):
         with pytest.raises(ValueError, match=said):
             model.fit(X, preferences=prefs, **more)
         assert not [name for name in vars(model) if name.endswith("_")]
-    with pytest.raises(ValueError, match="fold_by is 'pair', but folds of scores"):
+    with pytest.raises(ValueError, match="fold_by is 'pair', which requires preferences"):
         rb.RankSVMCV(fold_by="pair").fit(X, group)
     for model in (rb.RankSVMCV(), rb.RankRLSCV()):
         with pytest.raises(ValueError, match="groups is given with scores"):

@@ -265,7 +265,7 @@ def test_an_inaccurate_inner_solver_is_named():
         "'ascent'",
         f"gap of {gap:.2g}",
         f"lam = {lam:.6g}",
-        "half of eps, 0.01",
+        "half of eps = 0.01",
         f"eps >= {2 * gap:.2g}",
     ):
         assert part in str(error.value)

@@ -114,9 +114,9 @@ def check_file(name, file):
 
         if file in NAMES or table_file(file):
             raise ArgumentError(
-                f"{name} is {file!r}, which is a file here and also the name of built-in data",
-                "a file with an ending, such as .csv, or call rankbook in another folder to use "
-                "the built-in data",
+                f"{name} is {file!r}, which is both a file in this folder and a built-in data set",
+                "a file name with an ending, such as .csv, or run rankbook in another folder to "
+                "use the built-in data",
             )
 
 
@@ -647,7 +647,7 @@ def asked_preferences(
         raise ArgumentError(
             f"loss is {loss!r} and --form is {form!r}",
             "--form " + " or ".join(of_orders),
-            "Pairs are orders of two items, and --loss logistic learns from them.",
+            "To learn from pairs, use --loss logistic.",
         )
     if ties is not None and form in ("clicks", "rankings", "orders"):
         advice = (
@@ -675,9 +675,11 @@ def asked_preferences(
         try:
             columns["clip"] = float(columns["clip"])
         except ValueError:
-            raise ArgumentError(f"--column is clip={columns['clip']}", "a number") from None
+            raise ArgumentError(f"--column is clip={columns['clip']}", "clip=NUMBER") from None
     if (given := columns.get("home_advantage", "no")) not in ("yes", "no"):
-        raise ArgumentError(f"--column is home_advantage={given}", "yes or no")
+        raise ArgumentError(
+            f"--column is home_advantage={given}", "home_advantage=yes or home_advantage=no"
+        )
     if "home_advantage" in columns:
         columns["home_advantage"] = given == "yes"
     if estimate_propensities:

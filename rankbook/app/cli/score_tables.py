@@ -111,7 +111,8 @@ def match_keys(source, data, theirs, ours, names):
     for row, key in enumerate(ours):
         if key not in places[0]:
             raise ArgumentError(
-                f"{source} has no {shown(key)}, row {row} of {data}", "a score for each item"
+                f"{source} has no score for {shown(key)} (row {row} of {data})",
+                "a score for each item",
             )
     return np.array([places[0][key] for key in ours], dtype=np.intp)
 

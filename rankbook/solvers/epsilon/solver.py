@@ -397,7 +397,7 @@ class EpsilonSolver(Solver):
         why = " (it returned no multipliers; these were fitted to its scores)" if fitted else ""
         raise RuntimeError(
             f"the inner solver {solution.solver!r} reached a relative gap of {gap:.2g} at "
-            f"lam = {solution.lam:.6g}{why}, more than half of eps, {eps:.6g}. "
+            f"lam = {solution.lam:.6g}{why}, more than half of eps = {eps:.6g}. "
             f"Pass a more accurate inner solver, or eps >= {2 * gap:.2g}."
         )
 

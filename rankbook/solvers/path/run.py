@@ -251,7 +251,8 @@ def resume_run(path, options):
         L = np.linalg.cholesky(H)
     except np.linalg.LinAlgError as error:
         raise ArithmeticError(
-            f"the path cannot continue from lam = {lam:.6g}: {End.SINGULAR.sentence}."
+            f"the path cannot continue below lam = {lam:.6g} because {End.SINGULAR.sentence}. "
+            "End the path there, or solve at single lambdas with rankbook.solve."
         ) from error
     sets, A, size = path.sets_after(len(events)), active, active.size
     if run.pairs is not None:

@@ -143,7 +143,7 @@ def _best_answer(problem, lam, coef, raw, label, info):
 
 
 # %% ../../../nbs/solvers/qp/solver.ipynb #c040
-_WAY_OUT = "Use lam > 0, which allows for violations."
+_WAY_OUT = "Use lam > 0, which permits violations."
 
 
 def _refuse_contradiction(prefs):
@@ -364,8 +364,8 @@ class QPSolver(Solver):
             _refuse_infeasible(problem, q)
         if lam == 0 and write in (svm_program, margin_program) and "infeasible" in status:
             raise ArgumentError(
-                "lam is 0, and no function meets all constraints of positive weight",
-                "lam > 0, which allows for violations",
+                "lam is 0, but no function satisfies all constraints of positive weight",
+                "lam > 0, which permits violations",
             )
         solvable = "" if write is rayleigh_program else ", although the problem has a solution"
         raise RuntimeError(
