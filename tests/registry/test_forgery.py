@@ -161,7 +161,7 @@ def test_a_solution_of_another_problem_is_refused():
     for other in (problem_of("rbf"), RankSVMProblem([[0.0], [0.0]], prefs, "linear")):
         zero = rb.Solution(other, 1.0, coef=np.zeros(other.coef_shape))
         solver = type("Other", (Zeros,), dict(solve=lambda *_, zero=zero: zero))
-        with pytest.raises(TypeError, match="Return a Solution of the given problem"):
+        with pytest.raises(TypeError, match="returned a Solution of another problem. Return a Sol"):
             rb.solve(problem_of("rbf"), 1.0, solver=solver)
         path = ForgedPath(other, np.array([2.0]), "lam_min", 1.0)
         solver = type("Other", (Zeros,), dict(path=lambda *_, path=path: path))
