@@ -397,7 +397,7 @@ class TestPreferencesOfParts:
                 "--rule is 'largest'. Pass 'widest'",
             ),
             (["--method", "rankrls", "--solver", "rls"], "--solver is 'rls'. Pass 'auto' for"),
-            (["--fold-by", "group"], "--fold-by is 'group'. Pass --group with a column"),
+            (["--fold-by", "group"], "--fold-by is 'group', but no groups are given. Pass --group"),
             (
                 ["--fold-by", "judge"],
                 "--fold-by is 'judge'. Pass one of: group, item, order, pair, query",

@@ -122,8 +122,16 @@ def test_counts_that_differ_from_the_header_are_said(write):
             HEADER + "10: 1,{2,3\n",
             r"'10: 1,\{2,3' in line 11. Write the number of voters",
         ),
-        ("a.soi", HEADER + "1,2,3\n", r"'1,2,3' in line 11. Write a number of .* as 12: 1,3,2"),
-        ("a.soi", OLD + "10: 1,2\n", r"'10: 1,2' in line 7. Write a number of .* as 12,1,3,2"),
+        (
+            "a.soi",
+            HEADER + "1,2,3\n",
+            r"'1,2,3' in line 11. Write the number of voters, .* as 12: 1,3,2",
+        ),
+        (
+            "a.soi",
+            OLD + "10: 1,2\n",
+            r"'10: 1,2' in line 7. Write the number of voters, .* as 12,1,3,2",
+        ),
         ("a.soi", HEADER, r"has no order. Pass"),
         ("a.soi", "", r"is empty. Pass"),
         ("a.soi", HEADER.replace("S: 4", "S: four") + "1: 1\n", r"S: four' in line 4. Write"),

@@ -98,7 +98,7 @@ REFUSED = {
     "subspace": (rb.RankSVM(kernel="poly", degree=1, approximate_kernel=3), "not linear"),
     "scaler": (
         make_pipeline(Normalizer(), SVM),
-        "has the step Normalizer. Pass only StandardSc",
+        "has the step Normalizer. Pass a pipeline whose",
     ),
     "rotation": (make_pipeline(PCA(2), SVM), "has the step PCA"),
     "clipped": (make_pipeline(MinMaxScaler(clip=True), SVM), "MinMaxScaler with clip=True"),

@@ -65,7 +65,7 @@ def test_empty_and_level_statistics_are_refused():
     model = rb.RankRLS(kernel="linear")
     with pytest.raises(ValueError, match="RankingStatistics without items"):
         model.fit(rb.RankingStatistics())
-    with pytest.raises(ValueError, match="no two different scores"):
+    with pytest.raises(ValueError, match="no query with two different scores"):
         model.fit(rb.RankingStatistics().add([[0.0], [1.0]], [1, 1]))
 
 

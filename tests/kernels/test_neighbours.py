@@ -304,7 +304,7 @@ class Wrong:
         (dict(metric=Wrong(csr_array(np.full((8, 8), np.nan)))), "NaN or infinite"),
         (
             dict(X=np.ones((4, 4)), metric="cosine", kernel=Kernel("precomputed")),
-            "'euclidean' for a precomputed kernel",
+            "kernel is 'precomputed'. Pass metric='euclidean'",
         ),
         (dict(X=np.ones((4, 3)), kernel=Kernel("precomputed")), "square Gram matrix"),
         (dict(X=np.full((4, 3), np.inf)), "infinity in row 0"),

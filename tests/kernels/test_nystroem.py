@@ -57,13 +57,13 @@ def test_it_is_the_projection_on_the_pivots(name, kernel, rule):
 @pytest.mark.parametrize("rule", RULES)
 def test_it_stops_when_nothing_is_left_and_says_from_what_to_what(rule):
     X = np.random.default_rng(0).normal(size=(12, 2))
-    with pytest.warns(UserWarning, match="n_components is reduced from 20 to 2:"):
+    with pytest.warns(UserWarning, match="n_components is reduced from 20 to 2,"):
         line = NystroemMap(X, 20, "linear", pivots=rule, random_state=0)
     assert np.allclose(line.features @ line.features.T, X @ X.T) and line.residual < 1e-12
-    with pytest.warns(UserWarning, match="from 20 to 12:"):
+    with pytest.warns(UserWarning, match="from 20 to 12,"):
         full = NystroemMap(X, 20, gamma=5.0, pivots=rule, random_state=0)
     assert np.allclose(full.features @ full.features.T, Kernel("rbf", 5.0).gram(X))
-    with pytest.warns(UserWarning, match="from 3 to 1:"):
+    with pytest.warns(UserWarning, match="from 3 to 1,"):
         one = NystroemMap(np.ones((9, 2)), 3, pivots=rule, random_state=0)
     assert np.allclose(one.features, 1)
     with warnings.catch_warnings():
@@ -121,7 +121,7 @@ def test_many_items_have_the_pivots_of_the_loop():
     pivots, F = gram_schmidt(X, 25, Kernel("rbf"), np.argmax)
     assert (found.pivots == pivots).all() and np.allclose(found.features, F)
     assert found.features.flags.c_contiguous and (np.triu(found.factor, 1) == 0).all()
-    with pytest.warns(UserWarning, match="n_components is reduced from 20 to 5:"):
+    with pytest.warns(UserWarning, match="n_components is reduced from 20 to 5,"):
         NystroemMap(X, 20, "linear")
 
 

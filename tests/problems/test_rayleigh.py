@@ -624,7 +624,10 @@ def test_labels_are_read_right_or_not_at_all(y, unlabelled, separate):
             "X_unlabelled is given and kernel is 'precomputed'",
         ),
         (dict(kernel="precomputed", X=np.ones((6, 2))), "square Gram matrix"),
-        (dict(kernel="precomputed", metric="cosine"), "'euclidean' for a precomputed kernel"),
+        (
+            dict(kernel="precomputed", metric="cosine"),
+            "kernel is 'precomputed'. Pass metric='euclidean'",
+        ),
         (dict(X=np.where(np.eye(6) == 1, np.nan, 0)), "X has NaN in row 0, column 0"),
         (dict(y=[0, 1]), r"y has shape \(2,\). Pass an array of shape \(6,\)"),
     ],

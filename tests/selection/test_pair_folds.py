@@ -121,7 +121,7 @@ def test_what_is_refused_leaves_nothing_behind(graph):
         (
             dict(fold_by="pair"),
             dict(groups=group),
-            "Pass an array of shape .300,., the group of each .* 25 groups .* fold_by='group'",
+            "Pass an array of shape .300,. with one id per .* 25 groups .* fold_by='group'",
         ),
         (dict(fold_by="group"), dict(groups=np.arange(300)), "300 groups .* fold_by='pair'"),
         ({}, dict(groups=group), "groups is given and fold_by is 'item'. .*fold_by='pair' for gr"),
