@@ -86,7 +86,10 @@ def test_without_a_key_rows_match_by_position_and_a_note_says_so():
 @pytest.mark.parametrize(
     "columns, said",
     [
-        (dict(qid=[1] * 3 + [2] * 2, docid=list("abcab")), "no qid '2', docid 'c', row 5 of data"),
+        (
+            dict(qid=[1] * 3 + [2] * 2, docid=list("abcab")),
+            "no score for qid '2', docid 'c' .row 5 of data",
+        ),
         (dict(qid=[1, 1, 1, 2, 2, 3], docid=list("abcabc")), "has qid '3', docid 'c' in row 5"),
         (dict(qid=[1, 1, 1, 2, 2, 2], docid=list("abcabb")), "docid 'b' in rows 4 and 5"),
         (dict(qid=[1, 1, 1, 2, 2, 2], docid=[*"abcab", None]), "s.csv has no docid in row 5"),
@@ -94,7 +97,7 @@ def test_without_a_key_rows_match_by_position_and_a_note_says_so():
         (dict(docid=list("abc")), "data.csv has docid 'a' in rows 0 and 3.*query ids in both"),
         (dict(row=[0, 1, 2, 3, 4, 6]), "s.csv has row '6' in row 5. Pass only items of data.csv"),
         (dict(row=[0, 1, 2, 3, 4, 4]), "s.csv has row '4' in rows 4 and 5"),
-        (dict(row=range(5)), "s.csv has no row '5', row 5 of data.csv"),
+        (dict(row=range(5)), "s.csv has no score for row '5' .row 5 of data.csv"),
         (dict(row=range(6)[::-1], docid=list("abcabc")), "docid 'c' in row 5, where.*'a' in row 0"),
         (dict(), "s.csv has 5 scores. Pass 6 scores, one for each row"),
     ],

@@ -193,7 +193,7 @@ def test_the_target_is_its_own_and_read_only():
         (lambda: rb.Orders.from_rankings([[0, 1]])[[2]], "rows does not fit"),
         (lambda: rb.Orders.from_rankings([[0, 1]])[[]], "rows chooses"),
         (lambda: rb.Orders.from_rankings([[0, 1]]).of_orders([1]), "orders has 1 at index 0"),
-        (lambda: np.asarray(rb.Orders.from_rankings([[0, 1]])), "not an array"),
+        (lambda: np.asarray(rb.Orders.from_rankings([[0, 1]])), "cannot be converted to an array"),
     ],
 )  # fmt: skip
 def test_errors_name_the_argument(call, words):

@@ -481,7 +481,7 @@ def test_lambda_zero_with_a_singular_matrix_is_refused():
         X, np.r_[0, 1, 0, 1, np.full(56, -1)], n_components=10, manifold_weight=0
     )
     with pytest.raises(
-        ValueError, match="lam is 0.0, where the matrix of equation \\(5\\) is singular"
+        ValueError, match="lam is 0.0, where the matrix of equation \\(5\\) is numerically singular"
     ):
         solve(few, 0.0)
     with pytest.raises(ValueError, match="singular"):
