@@ -434,7 +434,7 @@ def test_members_with_one_name(tmp_path, content):
     file.write_bytes(good)
     with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("problem.X.npy", archive.read("problem.X.npy"))
-    with pytest.raises(ValueError, match="one name"):
+    with pytest.raises(ValueError, match="the same name"):
         rb.load(file)
 
 

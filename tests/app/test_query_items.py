@@ -158,7 +158,7 @@ def test_folds_by_query_that_do_not_exist(tables, tmp_path):
     assert "DATA has one query" in refused("select", tmp_path / "items.csv", *given)
     plain = ["select", tmp_path / "items.csv", "--preferences", tmp_path / "log.csv", *FORM]
     said = refused(*plain, "--name", "doc", "--drop", "q", "--fold-by", "query")
-    assert "--fold-by is 'query'. Pass --name QUERY,ITEM" in said
+    assert "--fold-by is 'query', but the preferences have no queries. Pass --name QUERY" in said
 
 
 def test_a_metric_of_grades_is_refused_with_a_way_out(tables):

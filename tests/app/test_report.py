@@ -223,7 +223,7 @@ def test_undefined_numbers_of_tables_are_blank():
     with pytest.warns(UserWarning, match="do not determine the coefficients of 'age'"):
         cox.about = dict(coefficients=stored_table(rb.coefficient_table(cox)))
     results = survival_results(target, y["time"], at=15.0, train=(orders, cox.predict(flat)))
-    assert "nan" in str(results[0])
+    assert "none: no patient left" in str(results[0])
     report = make_report(cox, flat, y, results=results)
     assert "Calibration" in read(report).text and "Hazard ratios" in report.html
 

@@ -354,7 +354,7 @@ def test_two_weights(data, query_weight):
         whole = rb.RankSVM(kernel="linear", loss=loss, solver="newton").fit(X, prefs)
         assert np.isclose(model.lam_, whole.lam_, rtol=1e-9)
         assert np.isclose(model.certificate_.primal, whole.certificate_.primal, rtol=1e-6)
-    with pytest.raises(ValueError, match="weights of items"):
+    with pytest.raises(ValueError, match="item weights"):
         rb.RankRLSCV(cv="query", kernel="linear").fit(blocks)
     with pytest.raises(ValueError, match="graph is 'identity'"):
         rb.RankRLS(kernel="linear", graph="identity").fit(blocks)

@@ -47,4 +47,4 @@ def test_a_smaller_basis_is_announced_in_the_words_of_the_estimator():
     with pytest.warns(UserWarning) as caught:
         rb.RankSVM(gamma=1.0, approximate_kernel=9).fit(X, np.arange(12) % 3)
     (said,) = [str(each.message) for each in caught]
-    assert said.startswith("approximate_kernel is 9, and 3 items are used")
+    assert said.startswith("approximate_kernel is 9, but only 3 items are used")

@@ -901,7 +901,7 @@ def test_a_curve_takes_what_fit_takes():
         scored = rb.Preferences.from_scores(v)
         both = [rb.validation_curve(path, V, each, metric=metric).values for each in (v, scored)]
         assert np.array_equal(*both)
-    with pytest.raises(ValueError, match="prefs_val holds names, .* X_val came without names"):
+    with pytest.raises(ValueError, match="prefs_val holds names, .* X_val has no names"):
         rb.validation_curve(path, V, names)
 
 

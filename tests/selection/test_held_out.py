@@ -59,7 +59,7 @@ def test_what_is_refused():
     X, y, qid = data(False)
     statistics = rb.RankRLS(kernel="linear").fit(cut(X, y, qid)).statistics_
     weighted = rb.Blocks([rb.Block(X, y, qid, weight=np.ones(len(y)))])
-    with pytest.raises(ValueError, match="weights of items"):
+    with pytest.raises(ValueError, match="item weights"):
         leave_query_out(weighted, statistics, LAMS)
     with pytest.raises(ValueError, match="lams"):
         leave_query_out(cut(X, y, qid), statistics, [0.0])
