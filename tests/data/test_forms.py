@@ -107,7 +107,7 @@ def test_sizes_are_query_ids(write):
         ValueError, match=r"query has sizes that sum to 6. Pass sizes that sum to 7, the number"
     ):
         read_group_sizes(file, 7)
-    with pytest.raises(ValueError, match=r"other has '1.5' in line 2. Write a number of rows"):
+    with pytest.raises(ValueError, match=r"other has '1.5' in line 2. Write the number of rows"):
         read_group_sizes(write("other", "1\n1.5\n"), 2)
 
 

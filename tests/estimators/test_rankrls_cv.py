@@ -620,7 +620,7 @@ def test_equal_items_of_a_query_left_out_tie():
         ),
         (dict(graph="weights"), "graph is a str"),
         (dict(basis=0), "basis is 0"),
-        (dict(basis=[1, 1]), "basis has the item 1"),
+        (dict(basis=[1, 1]), "basis contains item 1"),
         (dict(kernel="rfb"), "did you mean 'rbf'"),
         (dict(metric="auc"), "y has 4 different values"),
     ],
