@@ -137,7 +137,7 @@ def test_label_rankers_fail_what_they_declare(model):
 
 @checks(*OTHER_SETTINGS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:approximate_kernel is 8, and 4 items are used")
+@pytest.mark.filterwarnings("ignore:approximate_kernel is 8, but only 4 items are used")
 def test_in_another_setting(estimator, check):
     check(estimator)
 
@@ -180,7 +180,7 @@ def test_partial_dependence_has_a_row_for_each_label():
 
 
 def test_failures_are_declared_of_estimators_of_rankbook():
-    with pytest.raises(TypeError, match="^estimator is a type. Pass an instance of an estima"):
+    with pytest.raises(TypeError, match="^estimator is a type. Pass an instance of a rankbook estima"):
         expected_failed_checks(rb.RankSVM)
 
 

@@ -162,7 +162,7 @@ class OrdinalRanker(ClassifierMixin, Shown):
             weight = as_vector("sample_weight", sample_weight, levels.size, minimum=0.0)
             if np.unique(levels[weight > 0]).size < 2:
                 raise ArgumentError(
-                    "sample_weight is positive for at most one class",
+                    "sample_weight is zero in every class, or in every class but one",
                     "positive weights for at least two classes",
                 )
             if not has_fit_parameter(ranker, "sample_weight"):
