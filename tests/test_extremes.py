@@ -275,5 +275,5 @@ def test_a_whole_fit_without_a_preference_is_still_refused():
         lambda: rb.RankRLS(kernel="linear").fit(iter([(np.eye(3), np.ones(3), [0, 0, 0])])),
         lambda: rb.OnlineRankSVM().fit(np.eye(3), np.ones(3)),
     ):
-        with pytest.raises(ValueError, match="no query with two different scores|no two different scores|no preference"):
+        with pytest.raises(ValueError, match="two different scores|no preference"):
             fit()

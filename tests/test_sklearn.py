@@ -180,7 +180,7 @@ def test_partial_dependence_has_a_row_for_each_label():
 
 
 def test_failures_are_declared_of_estimators_of_rankbook():
-    with pytest.raises(TypeError, match="^estimator is a type. Pass an instance of a rankbook estima"):
+    with pytest.raises(TypeError, match="^estimator is a type. Pass an instance of a rankbook"):
         expected_failed_checks(rb.RankSVM)
 
 

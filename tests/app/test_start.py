@@ -75,7 +75,9 @@ def test_models_that_are_no_start(folder, tmp_path):
     said = refused("fit", *linear, *start, "--drop", "d")
     assert "the features 'a', 'b', 'c', 'd'. Pass a model with the features 'a', 'b', 'c'." in said
     done("fit", *given[:-1], tmp_path / "rbf.rankbook", "--lam", "9")
-    assert "without feature weights" in refused("fit", *linear, "--start", tmp_path / "rbf.rankbook")
+    assert "without feature weights" in refused(
+        "fit", *linear, "--start", tmp_path / "rbf.rankbook"
+    )
     assert "no such file" in refused("fit", *linear, "--start", tmp_path / "none.rankbook")
     assert "DATA names several files" in refused(
         "fit", folder / "first.csv", *given, "--kernel", "linear", *start
