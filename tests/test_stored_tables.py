@@ -13,9 +13,7 @@ import pytest
 
 NBS = Path(__file__).resolve().parents[1] / "nbs"
 TABLES = sorted(path.relative_to(NBS).as_posix() for path in NBS.rglob("*.csv"))
-OLD = {
-    "book/coverage.csv": "takes an hour",
-}
+OLD = {}
 # What the head of a table states; other packages stand beside these.
 FACTS = ["command", "date", "load", "processor", "cores", "BLAS", "system", "Python", "rankbook"]
 FACTS += ["numpy", "scipy", "scikit-learn", "numba"]
