@@ -216,7 +216,7 @@ def is_archive(file):
     try:
         with zipfile.ZipFile(file) as archive:
             return "header.npy" in archive.namelist()
-    except Exception:  # any error of the reader of Python
+    except Exception:  # zipfile raises errors of many types for a damaged file
         return False
 
 

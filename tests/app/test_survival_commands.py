@@ -529,7 +529,8 @@ def test_select_has_ties_by_efron():
     assert np.allclose(rb.load("m").model.coef_, model.coef_, rtol=1e-4)
     for more in (["--loss", "logistic"], []):
         said = refused(*given[:2], *TIMES, "--drop", "start", "--tied-events", "efron", *more)
-        assert "--tied-events is 'efron'" in said and "--loss plackett-luce" in said
+        assert "--tied-events is 'efron', and the model is not Cox's model. " in said
+        assert "Pass --time, --event and --loss plackett-luce." in said
 
 
 @pytest.mark.parametrize("command", ["fit", "select"])
