@@ -94,7 +94,7 @@ def test_weights(stars):
     assert none.cuts_[1] == none.cuts_[2]
     with pytest.raises(ValueError, match="the ranker does not accept weights"):
         rb.OrdinalRanker(rb.RankRLSCV(lams=[1.0])).fit(X, y, weight)
-    with pytest.raises(ValueError, match="sample_weight is positive for at most one class"):
+    with pytest.raises(ValueError, match="sample_weight is zero in every class, or in every"):
         rb.OrdinalRanker().fit(X, y, (y == 2).astype(float))
 
 

@@ -369,7 +369,7 @@ def test_the_estimators():
     ):
         with pytest.raises(ValueError, match=words):
             rb.RankRLS(**(options | wrong)).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="there is y with columns"):
+    with pytest.raises(ValueError, match="penalty is 'l1' and y has shape"):
         rb.RankRLS(**options).fit(X, X[:, :2])
     with pytest.raises(ValueError, match="iterator and penalty is 'l1'"):
         rb.RankRLS(**options).fit(iter([(X, X[:, 0])]))
